@@ -1,0 +1,265 @@
+"""What the vault holds now: walks it, brings the catalog up to date, and assembles each model's files."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyramid_fs import files, layout, links, pyramid
+from pyramid_fs.errors import DiskError, NoSuchHandle, Problem
+from pyramid_fs.notes import Card, File, Kind, Note, Shaped, Summary
+from pyramid_fs.pyramid import Files, Index, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyramid_fs.catalog import Catalog, Change
+    from pyramid_fs.vault import Vault
+
+CHAIN = 8
+"""An embed of an embed is followed this far; a ring of them ends here."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNow:
+    """One model as the disk holds it."""
+
+    name: str
+    card: Card | None
+    state: State
+    shut: tuple[Problem, ...] = ()
+    """Its folders that can't be read."""
+
+    @property
+    def held(self) -> list[str]:
+        """Why the model does not grow; empty where it may."""
+        return [*(f"{problem.path}: {problem.reason}" for problem in self.shut), *self.state.is_held]
+
+
+class Census:
+    """The vault's files as values, fresh at each question; what did not change is not read again."""
+
+    def __init__(self, vault: Vault, catalog: Catalog) -> None:
+        self.vault, self.catalog = vault, catalog
+        self.shut: list[Problem] = []
+        self._models: dict[str, ModelNow] = {}
+        self._ledger_mark: object = None
+        self._forgotten: frozenset[tuple[str, str]] = frozenset()
+
+    # Bringing up to date
+
+    def models(self) -> list[str]:
+        """List the models: every folder in `models/`; raise DiskError where the vault can't be read."""
+        return files.subfolders(self.vault.root, layout.MODELS)
+
+    def refresh(self, models: Iterable[str] | None = None) -> None:
+        """Bring what is known of some models (None: of the whole vault) up to date with the disk."""
+        if not (self.vault.root / layout.SETTINGS).is_file():
+            raise DiskError(f"{self.vault.root} is not there any more (not mounted?): nothing was taken as deleted")
+        self._read_tombstones()
+        shut: list[Problem] = []
+        if models is None:
+            scopes: list[str] = []
+            seen = (found for top in (layout.MODELS, *layout.SHAPES) for found in files.walk(self.vault.root, top, shut))
+            self.shut = shut
+        else:
+            scopes = [f"{layout.MODELS}/{model}" for model in models]
+            seen = (found for scope in scopes for found in files.walk(self.vault.root, scope, shut))
+        self._forget(self.catalog.update(scopes, seen, _Folders(shut), self.vault.value))
+        if models is not None:
+            self.shut = [p for p in self.shut if not any(p.path == s or p.path.startswith(f"{s}/") for s in scopes)] + shut
+            self._refresh_targets(scopes)
+
+    def _refresh_targets(self, scopes: list[str]) -> None:
+        """Bring the notes that these models embed up to date, wherever they lie."""
+        wanted: dict[str, None] = {}
+        for scope in scopes:
+            for row in self.catalog.groups.get(scope, {}).values():
+                if isinstance(row.file, Note) and row.file.embed:
+                    found = self.catalog.paths_of(links.name(row.file.embed))
+                    if not found:
+                        self.refresh()
+                        return
+                    wanted.update(dict.fromkeys(found))
+        if wanted:
+            root = self.vault.root
+            change = self.catalog.refresh(((path, files.look(root / path)) for path in wanted), self.vault.value)
+            self._forget(change)
+
+    def taken(self, path: str, sig: files.Sig, file: File) -> None:
+        """Take in a file that was just written."""
+        self.catalog.put(path, sig, file)
+        self._models.pop(path.split("/")[1], None)
+
+    def _forget(self, change: Change) -> None:
+        for model in change.models:
+            self._models.pop(model, None)
+
+    def _read_tombstones(self) -> None:
+        mark = self.vault.ledger_mark()
+        if mark == self._ledger_mark:
+            return
+        self._ledger_mark = mark
+        forgotten = frozenset(
+            (str(entry["forgot"]), str(entry.get("digest", ""))) for entry in self.vault.ledger() if "forgot" in entry
+        )
+        if forgotten != self._forgotten:
+            self._forgotten = forgotten
+            self._models.clear()
+
+    # Answers, from what the last refresh found
+
+    def now(self, model: str) -> ModelNow:
+        """Give a model as the last refresh found it."""
+        if model not in self._models:
+            self._models[model] = self._assemble(model)
+        return self._models[model]
+
+    def fresh(self, model: str) -> ModelNow:
+        """Give a model as the disk holds it at this moment."""
+        self.refresh([model])
+        return self.now(model)
+
+    @property
+    def ledger_key(self) -> str:
+        """Give a text that changes when a note is forgotten."""
+        return hashlib.sha256(repr(sorted(self._forgotten)).encode()).hexdigest()[:8] if self._forgotten else ""
+
+    @property
+    def forgotten(self) -> frozenset[tuple[str, str]]:
+        """(SHA-256 of the handle, digest) of each tombstone."""
+        return self._forgotten
+
+    def values(self, top: str = layout.MODELS) -> Iterator[File]:
+        """Yield every value that is known under a top folder."""
+        for scope, rows in self.catalog.groups.items():
+            if scope == top or scope.startswith(f"{top}/"):
+                for path, row in rows.items():
+                    if row.file is not None and not self._is_shut(path):
+                        yield row.file
+
+    def _is_shut(self, path: str) -> bool:
+        return any(path.startswith(f"{problem.path}/") for problem in self.shut)
+
+    def is_forgotten(self, note: Note) -> bool:
+        """Whether a tombstone says that this file is no note any more."""
+        if not self._forgotten:
+            return False
+        return (hashlib.sha256(note.handle.encode("utf-8", "replace")).hexdigest(), note.digest) in self._forgotten
+
+    def find(self, handle: str) -> File:
+        """Find the one file that a handle or link means; raise NoSuchHandle with the candidates."""
+        link = links.target(handle)
+        found = [
+            row.file
+            for path in self.catalog.paths_of(links.name(link))
+            if pyramid.path_fits(path, link) and (row := self.catalog.row(path)) and row.file and not self._is_shut(path)
+        ]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise NoSuchHandle(f"there is no file {handle[:120]!r}; `pyramid recall` finds texts, views show handles")
+        listing = ", ".join(sorted(file.path[:-3] for file in found)[:12])
+        raise NoSuchHandle(f"{handle!r} means several files; give more of the path: {listing}")
+
+    # Assembling
+
+    def _assemble(self, model: str) -> ModelNow:
+        scope = f"{layout.MODELS}/{model}"
+        found = [
+            row.file
+            for path, row in self.catalog.groups.get(scope, {}).items()
+            if row.file is not None and not self._is_shut(path)
+        ]
+        notes = [file for file in found if isinstance(file, Note)]
+        card = next((file for file in found if isinstance(file, Card)), None)
+        if card is None and (stranded := _stranded_card(notes)):
+            notes.remove(stranded)
+            card = self._card_of(stranded)
+        index = Index(notes)
+        resolved = [self._embed_of(note, index) if note.embed else note for note in _twins_marked(notes)]
+        held = Files(
+            model=model,
+            notes=tuple(sorted((n for n in resolved if not self.is_forgotten(n)), key=lambda note: note.path)),
+            summaries=tuple(file for file in found if isinstance(file, Summary)),
+            retired=frozenset(f.handle for f in found if isinstance(f, Shaped) and f.kind is Kind.RETIRED),
+        )
+        shut = tuple(p for p in self.shut if p.path == scope or p.path.startswith(f"{scope}/"))
+        return ModelNow(model, card, pyramid.derive(held), shut)
+
+    def _card_of(self, note: Note) -> Card:
+        try:
+            page = self.vault.page(note.path)
+        except (FileNotFoundError, DiskError):
+            return Card(note.path, note.handle, problem="it can't be read")
+        from pyramid_fs import kinds  # noqa: PLC0415  (a card that a renamed folder stranded: rare)
+
+        return kinds.read_card(note.path, page)
+
+    def _embed_of(self, note: Note, own: Index[Note]) -> Note:
+        """Give an embed the text, digest and date of the note it shows."""
+        target: Note | None = note
+        for _ in range(CHAIN):
+            found = self._targets(target.embed, own) if target else []
+            if len(found) > 1:
+                listing = ", ".join(sorted(f.path[:-3] for f in found)[:5])
+                return replace(note, digest="", problem=f"the note it embeds, {note.embed}, is one of several: {listing}")
+            target = found[0] if found else None
+            if target is None:
+                return replace(note, digest="", problem=f"the note it embeds is gone: {note.embed}")
+            if not target.embed:
+                return replace(
+                    note,
+                    text_path=target.path,
+                    created=target.created,
+                    dated=target.dated,
+                    digest=target.digest,
+                    chars=target.chars,
+                    lines=target.lines,
+                    touched=target.touched,
+                    source=note.source or target.source,
+                    title=target.title,
+                    problem=f"the note it embeds can't be used: {target.problem}" if target.problem else "",
+                )
+        return replace(note, digest="", problem="the embeds lead round in a ring")
+
+    def _targets(self, link: str, own: Index[Note]) -> list[Note]:
+        if found := own.find(link):
+            return found
+        paths = self.catalog.paths_of(links.name(link))
+        rows = [self.catalog.row(path) for path in paths if pyramid.path_fits(path, link) and not self._is_shut(path)]
+        return [row.file for row in rows if row and isinstance(row.file, Note)]
+
+
+class _Folders(list[str]):
+    """The paths of a list of problems that still grows while a walk goes on."""
+
+    def __init__(self, shut: list[Problem]) -> None:
+        super().__init__()
+        self._shut = shut
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([problem.path for problem in self._shut])
+
+
+def _stranded_card(notes: list[Note]) -> Note | None:
+    found = [note for note in notes if note.is_card and note.path.count("/") == 2]  # noqa: PLR2004
+    return found[0] if len(found) == 1 else None
+
+
+def _twins_marked(notes: list[Note]) -> list[Note]:
+    """Mark notes whose names are equal but for composition: links can mean only one of them."""
+    first: dict[str, Note] = {}
+    for note in sorted(notes, key=lambda note: (not unicodedata.is_normalized("NFC", note.path), note.path)):
+        first.setdefault(unicodedata.normalize("NFC", note.path), note)
+    if len(first) == len(notes):
+        return notes
+    return [_twin(note, first[unicodedata.normalize("NFC", note.path)]) for note in notes]
+
+
+def _twin(note: Note, first: Note) -> Note:
+    if note is first or note.problem:
+        return note
+    return replace(note, problem=f"its name equals that of {first.path} but for composition: rename one of them")

@@ -1,0 +1,139 @@
+"""The command line: `pyramid`. A verb's module is imported when the verb is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pyramid_fs import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERBS = {
+    "init": "setup",
+    "demo": "demo",
+    "record": "notes",
+    "map": "notes",
+    "load": "notes",
+    "expand": "notes",
+    "recall": "notes",
+    "advance": "growth",
+    "redo": "growth",
+    "status": "state",
+    "verify": "state",
+    "doctor": "state",
+    "model": "shapes",
+    "topic": "shapes",
+    "entity": "shapes",
+    "confirm": "shapes",
+    "import": "setup",
+    "format": "setup",
+}
+"""Each verb and the module that holds it, in the order in which `--help` lists them."""
+
+HELP = {
+    "init": "Make a vault: a folder of markdown that holds the memory.",
+    "demo": "Show the main job end to end on bundled notes.",
+    "record": "Write one note.",
+    "map": "Show the index of models and the newest notes; loads nothing.",
+    "load": "Show models: their summaries and newest notes, within a budget.",
+    "expand": "Show what a handle leads to: a summary's sources, a note's summaries.",
+    "recall": "Find texts.",
+    "advance": "Write the summaries that are due.",
+    "redo": "Write a summary and those above it again.",
+    "status": "Show what waits and why.",
+    "verify": "Prove that every note is counted exactly once.",
+    "doctor": "List files that a person should look at, with the fix for each.",
+    "model": "Make, rename, fold and archive models.",
+    "topic": "Make topic threads.",
+    "entity": "Add entities.",
+    "confirm": "Confirm pending entities and procedures.",
+    "import": "Bring in notes that were written elsewhere.",
+    "format": "Print the page that describes the vault on disk.",
+}
+
+
+class Verbs(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"pyramid_fs.cli.{VERBS[cmd_name]}")
+        found = module.COMMANDS[cmd_name]
+        return found if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, HELP[verb]) for verb in VERBS])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            import difflib  # noqa: PLC0415  (only for a mistyped verb)
+
+            close = difflib.get_close_matches(args[0], VERBS, 1)
+            hint = f"; did you mean `{close[0]}`?" if close else "; `pyramid --help` lists the verbs"
+            raise click.UsageError(f"there is no verb {args[0][:60]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--vault", metavar="DIR", help="The vault; else $PYRAMID_VAULT, the nearest one above, or your default.")
+@click.version_option(__version__, "-V", "--version", message="pyramid %(version)s")
+@click.pass_context
+def pyramid(ctx: click.Context, vault: str | None) -> None:
+    """Plain-text memory for AI agents: notes kept for ever, summaries that name their sources."""
+    ctx.obj = {"vault": vault}
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; every error a person can make is one line on stderr and an exit code."""
+    sys.exit(run(args))
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code."""
+    from pyramid_fs.errors import PyramidError  # noqa: PLC0415
+
+    _utf8()
+    try:
+        done = pyramid.main(args=list(args) if args is not None else None, prog_name="pyramid", standalone_mode=False)
+    except PyramidError as error:
+        _complain(str(error))
+        return error.exit_code
+    except click.ClickException as error:
+        _complain(error.format_message())
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted; what was written stands")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _complain(f"{where}{(error.strerror or str(error)).lower()}")
+        return 40
+    return done if isinstance(done, int) else 0
+
+
+def _complain(text: str) -> None:
+    line = " ".join(text.split())
+    click.echo(f"pyramid: {line}", err=True)
+
+
+def _utf8() -> None:
+    """Write UTF-8 whatever the code page, and never fail over a name that is none."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,102 @@
+"""What the verbs share: opening the vault, the options that all take, and the two ways to answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from pyramid_fs.errors import UsageError
+from pyramid_fs.memory import Memory, read_config
+from pyramid_fs.vault import find_vault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pyramid_fs.errors import Problem
+
+_Command = TypeVar("_Command", bound="Callable[..., Any]")
+
+
+def opened(ctx: click.Context, vault: str | None) -> Memory:
+    """Open the vault that is meant, and say what is odd in its settings."""
+    named = vault or ctx.find_root().obj["vault"]
+    default = read_config(os.environ, None).default_vault
+    memory = Memory(find_vault(named, os.environ, _here(), default))
+    for warning in memory.warnings:
+        click.echo(f"pyramid: {warning}", err=True)
+    ctx.call_on_close(memory.close)
+    return memory
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # the folder was removed under the shell
+        return Path("/")
+
+
+def verb(*, answers: bool = True) -> Callable[[_Command], _Command]:
+    """Give a command `--vault` (before or after the verb), and `--json` where it answers; it gets an open Memory."""
+
+    def decorate(command: _Command) -> _Command:
+        @wraps(command)
+        @click.pass_context
+        def run(ctx: click.Context, /, *args: Any, vault: str | None, **options: Any) -> Any:  # noqa: ANN401
+            return command(opened(ctx, vault), *args, **options)
+
+        run = click.option("--vault", metavar="DIR", help="The vault, if not the one at hand.")(run)
+        return json_option(run) if answers else run  # type: ignore[return-value]
+
+    return decorate
+
+
+def json_option(command: Any) -> Any:  # noqa: ANN401
+    """Give a command `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for programs.")(command)
+
+
+def answer(value: object, text: str, *, as_json: bool) -> None:
+    """Print an answer: the value's JSON, or the text."""
+    click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401
+    """Turn a value into what JSON holds; fields in their order, times as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: plain(item) for key, item in asdict(value).items()}
+    if hasattr(value, "_asdict"):
+        return {key: plain(item) for key, item in value._asdict().items()}
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value
+
+
+def mention(problems: Iterable[Problem]) -> None:
+    """Say on stderr, in one line, that files need a person."""
+    paths = [problem.path for problem in problems]
+    if paths:
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        click.echo(f"pyramid: {paths[0]}{more} can't be used as it is; see `pyramid doctor`", err=True)
+
+
+def text_argument(words: tuple[str, ...]) -> str:
+    """Give the text of an argument list; `-` alone reads standard input as UTF-8."""
+    if words != ("-",):
+        return " ".join(words)
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("standard input is not UTF-8 text") from None

@@ -1,0 +1,90 @@
+"""The verbs that write summaries: advance, redo."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pyramid_fs import render, times
+from pyramid_fs.cli.common import answer, verb
+from pyramid_fs.context import Advanced
+from pyramid_fs.notes import Summary
+
+if TYPE_CHECKING:
+    from pyramid_fs.memory import Memory
+    from pyramid_fs.pyramid import Batch
+
+FAILED = 30
+LOCKED = 12
+
+
+@click.command()
+@click.argument("models", nargs=-1)
+@click.option("--limit", type=click.IntRange(min=1), help="Write so many summaries at most.")
+@click.option("--dry-run", is_flag=True, help="Say what is due and write nothing.")
+@click.option("--background", is_flag=True, hidden=True)
+@verb()
+def advance(
+    memory: Memory,
+    models: tuple[str, ...],
+    limit: int | None,
+    dry_run: bool,  # noqa: FBT001
+    background: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Write the summaries that are due, of all models or of some. Safe to interrupt at any moment."""
+    if background:
+        memory.grow_some(models)
+        return 0
+    due = memory.due(models)
+    due = due if limit is None else due[:limit]
+    if dry_run:
+        found = Advanced(memory.name, (), len(due), batches=tuple(_shown(memory, batch) for batch in due))
+        answer(found, render.advanced_text(found) if due else "Nothing is due.", as_json=as_json)
+        return 0
+    found = _with_progress(memory, models, limit, len(due))
+    answer(found, render.advanced_text(found), as_json=as_json)
+    for line in (*found.failed, *found.held):
+        click.echo(f"pyramid: {line}", err=True)
+    for model in found.busy:
+        click.echo(f"pyramid: {model} is being advanced by another process", err=True)
+    if found.failed:
+        return FAILED
+    return LOCKED if found.busy else 0
+
+
+def _shown(memory: Memory, batch: Batch) -> dict[str, object]:
+    start, end = (times.day(time, memory.vault.settings.zone) for time in batch.span)
+    count = len(batch.sources)
+    sources = f"{count} summaries" if isinstance(batch.sources[0], Summary) else f"{count} note{'s' if count > 1 else ''}"
+    return {"model": batch.model, "tier": batch.tier, "sources": sources, "notes": batch.note_count, "from": start, "to": end}
+
+
+def _with_progress(memory: Memory, models: tuple[str, ...], limit: int | None, due: int) -> Advanced:
+    """Advance under a progress bar on a terminal: how many of how many, the rate, the time left."""
+    if not due or not sys.stderr.isatty():
+        return memory.advance(models, limit=limit)
+    template = "%(label)s  [%(bar)s]  %(info)s"
+    with click.progressbar(
+        length=due, label="Summaries", show_pos=True, file=sys.stderr, item_show_func=str, bar_template=template
+    ) as bar:
+
+        def step(summary: Summary) -> None:
+            rate = (bar.pos + 1) / max(bar.time_per_iteration * (bar.pos + 1), 1e-6) if bar.pos else 0
+            bar.update(1, f"{rate:.0f}/s {summary.handle}" if rate else summary.handle)
+
+        return memory.advance(models, limit=limit, step=step)
+
+
+@click.command()
+@click.argument("handle")
+@verb()
+def redo(memory: Memory, handle: str, as_json: bool) -> None:  # noqa: FBT001
+    """Write a summary again over the same batch, in the same file, and then those above it."""
+    written = [summary.handle for summary in memory.redo(handle)]
+    answer({"vault": memory.name, "written": written}, "\n".join(written), as_json=as_json)
+
+
+COMMANDS = {"advance": advance, "redo": redo}

@@ -1,0 +1,141 @@
+"""The verbs that write and read notes: record, map, load, expand, recall."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pyramid_fs import render
+from pyramid_fs.cli.common import answer, text_argument, verb
+from pyramid_fs.errors import PyramidError, UsageError
+
+if TYPE_CHECKING:
+    from pyramid_fs.memory import Memory
+
+MODEL = click.option("-m", "--model", "models", multiple=True, metavar="MODEL", help="Repeat it for several models.")
+NO_ADVANCE = click.option("--no-advance", is_flag=True, help="Write no summaries that have come due.")
+
+
+def _grow(memory: Memory, models: tuple[str, ...]) -> None:
+    """Write a few summaries that came due: at once where it is quick, else in a process of its own."""
+    summarizer = memory.summarizer
+    if summarizer is None or not memory.config.background:
+        return
+    if not summarizer.slow:
+        grown = memory.grow_some(models)
+        for model, reason in grown.failed.items():
+            click.echo(f"pyramid: {model}: {reason}", err=True)
+        return
+    if not memory.due_soon(models):
+        return
+    words = [sys.executable, "-m", "pyramid_fs", "--vault", memory.name, "advance", "--background", *models]
+    subprocess.Popen(  # noqa: S603  (this program itself; it outlives the command, which doesn't wait for a model)
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@MODEL
+@click.option("--source", default="", help="Where the text comes from, as in claude-code:SESSION.")
+@click.option("--created", metavar="TIME", help="When it was observed, if not now: 2026-11-29 or 2026-11-29T20:15Z.")
+@click.option("--create", is_flag=True, help="Make a model that is not there yet.")
+@NO_ADVANCE
+@verb()
+def record(
+    memory: Memory,
+    text: tuple[str, ...],
+    models: tuple[str, ...],
+    source: str,
+    created: str | None,
+    create: bool,  # noqa: FBT001
+    no_advance: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """Write one note into one or several models and print its handle; TEXT `-` reads standard input."""
+    made = memory.record(
+        text_argument(text), models, source=source, created=memory.time(created) if created else None, create=create
+    )
+    answer(made, made.handle, as_json=as_json)
+    if made.repeat:
+        click.echo(f"pyramid: recorded within the last day already; it is in: {', '.join(made.models)}", err=True)
+    for warning in made.warnings:
+        click.echo(f"pyramid: {warning}: {made.path}", err=True)
+    if not no_advance:
+        try:
+            _grow(memory, made.models)
+        except PyramidError as error:  # the note is safe; growth is tried again by whoever comes next
+            click.echo(f"pyramid: {error}", err=True)
+
+
+@click.command("map")
+@verb()
+def map_(memory: Memory, as_json: bool) -> None:  # noqa: FBT001
+    """Show the index of models and the newest notes. Nothing is loaded by it."""
+    found = memory.map()
+    answer(found, render.map_text(found), as_json=as_json)
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True)
+@click.option("--chars", type=int, help="Characters for each model's view.")
+@click.option("--tier", metavar="N", help="A whole tier in pages: its number, `notes` or `tail`.")
+@click.option("--page", type=int, default=1, help="Which page of the tier.")
+@NO_ADVANCE
+@verb()
+def load(
+    memory: Memory,
+    models: tuple[str, ...],
+    chars: int | None,
+    tier: str | None,
+    page: int,
+    no_advance: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """Show models: summaries that cover all notes, the newest notes, and what a budget left out."""
+    found = memory.load(models, chars=chars, tier=tier, page=page)
+    answer(found, render.loaded_text(found), as_json=as_json)
+    sys.stdout.flush()
+    if not no_advance:
+        try:
+            _grow(memory, tuple(model.name for model in found.models))
+        except PyramidError as error:  # the answer is given already
+            click.echo(f"pyramid: {error}", err=True)
+
+
+@click.command()
+@click.argument("handle")
+@verb()
+def expand(memory: Memory, handle: str, as_json: bool) -> None:  # noqa: FBT001
+    """Show the sources of a summary, or a note with the summaries made from it."""
+    found = memory.expand(handle)
+    answer(found, render.expanded_text(found), as_json=as_json)
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@MODEL
+@click.option("--kind", "kinds", multiple=True, help="note, summary, card, topic, session, entity or procedure.")
+@click.option("--tier", type=int, help="Summaries of one tier.")
+@click.option("--since", default="", metavar="DATE")
+@click.option("--until", default="", metavar="DATE", help="Both ends are included.")
+@click.option("-n", "limit", type=int, default=10, show_default=True, help="So many hits.")
+@click.option("--start", type=int, default=0, hidden=True)
+@verb()
+def recall(memory: Memory, query: tuple[str, ...], limit: int, as_json: bool, **filters: object) -> None:  # noqa: FBT001
+    """Find texts: more of the words ranks higher; a "quoted phrase" must be there, a -word must not."""
+    text = " ".join(query)
+    if not text.strip():
+        raise UsageError("the query is empty: give the words to look for")
+    found = memory.recall(text, limit=limit, **filters)
+    answer(found, render.hits_text(found), as_json=as_json)
+
+
+COMMANDS = {"record": record, "map": map_, "load": load, "expand": expand, "recall": recall}

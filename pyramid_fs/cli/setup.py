@@ -1,0 +1,131 @@
+"""The verbs around a vault: init, import, format."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pyramid_fs import files, vault
+from pyramid_fs.cli.common import answer, json_option, verb
+from pyramid_fs.importers import Imported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyramid_fs.memory import Memory
+
+SHOWN_BAD = 20
+"""So many bad lines of an import are shown one by one."""
+
+
+@click.command()
+@click.argument("folder", required=False)
+@click.option("--bare", is_flag=True, help="No starter models.")
+@click.option("--default", is_flag=True, help="Make it the vault that is used where none is named or near.")
+@json_option
+@click.pass_context
+def init(ctx: click.Context, folder: str | None, bare: bool, default: bool, as_json: bool) -> None:  # noqa: FBT001
+    """Make a vault of FOLDER (this one if not named); it may lie in an Obsidian vault. Nothing there is changed."""
+    root = Path(folder or ctx.find_root().obj["vault"] or ".").expanduser().absolute()
+    made = vault.make_vault(root, models={} if bare else vault.STARTERS)
+    opened = vault.open_vault(root)
+    if default:
+        _set_default(root)
+    lines = [f"{'A vault was made' if made else 'This is a vault already'}: {opened.root}"]
+    lines += [f"  {path}" for path in made]
+    lines += ["Next: pyramid record -m user 'TEXT'" if not bare else "Next: pyramid model new NAME"]
+    answer({"vault": str(opened.root), "made": made}, "\n".join(lines), as_json=as_json)
+
+
+def _set_default(root: Path) -> None:
+    """Set `default_vault` in the user's configuration; every other line of it stays."""
+    path = files.config_file(os.environ)
+    line = f'default_vault = "{str(root).replace(chr(92), chr(92) * 2)}"\n'
+    try:
+        old = files.read(path)
+    except FileNotFoundError:
+        files.create(path, line.encode())
+        return
+    lines = old.decode().splitlines(keepends=True)
+    kept = [text for text in lines if not text.startswith("default_vault")]
+    files.replace(path, (line + "".join(kept)).encode(), old)
+
+
+@click.group("import")
+def import_() -> None:
+    """Bring in notes that were written elsewhere: dated as they were, and never twice."""
+
+
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would be made and make nothing.")
+INTO = click.option("-m", "--model", default="", help="The model that the notes go to.")
+
+
+@import_.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@INTO
+@DRY_RUN
+@verb()
+def jsonl(memory: Memory, path: Path, model: str, dry_run: bool, as_json: bool) -> int:  # noqa: FBT001
+    """Import {"model" | "models", "text", "created", "source"}, one JSON object a line."""
+    size = path.stat().st_size if path.is_file() else 0
+    found = _with_progress(size, lambda step: memory.import_jsonl(path, model=model, dry=dry_run, step=step))
+    return _report(memory, found, dry_run=dry_run, as_json=as_json)
+
+
+@import_.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@INTO
+@DRY_RUN
+@verb()
+def markdown(memory: Memory, folder: Path, model: str, dry_run: bool, as_json: bool) -> int:  # noqa: FBT001
+    """Import a folder of markdown notes as they are; without -m each of its folders becomes a model."""
+    count = sum(1 for _ in folder.rglob("*.md")) if folder.is_dir() else 0
+    found = _with_progress(count, lambda step: memory.import_markdown(folder, model=model, dry=dry_run, step=step))
+    return _report(memory, found, dry_run=dry_run, as_json=as_json)
+
+
+def _with_progress(size: int, run: Callable[[Callable[[int], None]], Imported]) -> Imported:
+    if not sys.stderr.isatty() or not size:
+        return run(lambda _: None)
+    with click.progressbar(length=size, label="Importing", file=sys.stderr) as bar:
+        return run(bar.update)
+
+
+def _report(memory: Memory, found: Imported, *, dry_run: bool, as_json: bool) -> int:
+    what = "would be made" if dry_run else "made"
+    lines = [f"{found.notes} notes {what} ({found.files} files), {found.known} were there already."]
+    lines += [f"Models {what}: {', '.join(found.models)}"] if found.models else []
+    lines += [f"{found.skipped} files hold no text."] if found.skipped else []
+    lines += ["Next: pyramid advance"] if found.notes and not dry_run else []
+    answer({"vault": memory.name, "dry_run": dry_run, **_counts(found)}, "\n".join(lines), as_json=as_json)
+    for line in found.bad[:SHOWN_BAD]:
+        click.echo(f"pyramid: {line}", err=True)
+    if len(found.bad) > SHOWN_BAD:
+        click.echo(f"pyramid: and {len(found.bad) - SHOWN_BAD} more that can't be used", err=True)
+    return 1 if found.bad else 0
+
+
+def _counts(found: Imported) -> dict[str, object]:
+    return {
+        "read": found.read,
+        "notes": found.notes,
+        "files": found.files,
+        "known": found.known,
+        "skipped": found.skipped,
+        "models": found.models,
+        "bad": found.bad,
+    }
+
+
+@click.command("format")
+def format_() -> None:
+    """Print the page that describes the vault on disk."""
+    click.echo(resources.files("pyramid_fs").joinpath("FORMAT.md").read_text("utf-8"))
+
+
+COMMANDS = {"init": init, "import": import_, "format": format_}

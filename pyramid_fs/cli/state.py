@@ -1,0 +1,46 @@
+"""The verbs that say how things are: status, verify, doctor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pyramid_fs import render
+from pyramid_fs.cli.common import answer, verb
+
+if TYPE_CHECKING:
+    from pyramid_fs.memory import Memory
+
+
+@click.command()
+@verb()
+def status(memory: Memory, as_json: bool) -> None:  # noqa: FBT001
+    """Show each model's notes and summaries, what is due, what waits and why."""
+    found = memory.status()
+    answer(found, render.status_text(found), as_json=as_json)
+
+
+@click.command()
+@verb()
+def verify(memory: Memory, as_json: bool) -> int:  # noqa: FBT001
+    """Prove from the files alone that every note is counted exactly once; exit 1 where the sum does not balance."""
+    from pyramid_fs.verify import as_text  # noqa: PLC0415
+
+    found = memory.verify()
+    answer(found, as_text(found, memory.name), as_json=as_json)
+    return 0 if found.balances else 1
+
+
+@click.command()
+@verb()
+def doctor(memory: Memory, as_json: bool) -> int:  # noqa: FBT001
+    """List files that a person should look at, each with the reason and the fix; exit 1 where there are any."""
+    found = memory.doctor()
+    value = {"vault": memory.name, "problems": found}
+    text = "\n".join(render.problems_lines(found)) or "Nothing to look at."
+    answer(value, text, as_json=as_json)
+    return 1 if found else 0
+
+
+COMMANDS = {"status": status, "verify": verify, "doctor": doctor}

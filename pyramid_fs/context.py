@@ -1,0 +1,271 @@
+"""What each answer contains: the map, a loaded model, what a handle leads to, the state of things; as plain values."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyramid_fs import pyramid, views
+from pyramid_fs.errors import NoSuchModel, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from pyramid_fs.notes import Card
+    from pyramid_fs.pyramid import State
+    from pyramid_fs.views import Entry, Left
+
+RECENT_NOTES = 30
+RECENT_CHARS = 6_000
+"""The map's newest notes over all models: so many, or so many characters, and at least one."""
+CLOSEST = 5
+"""So many names are offered for one that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLine:
+    """One model on the map."""
+
+    name: str
+    description: str
+    notes: int
+    tail: int
+    summaries: dict[str, int]
+    """Active summaries by tier; the keys are text, as in JSON."""
+    span_from: str
+    span_to: str
+    """First and last day; empty for a model without notes."""
+    waiting: tuple[str, ...]
+    """Why it does not grow, or what needs a person."""
+    view_chars: int
+    """Size of what `load` shows of it."""
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An entry with its text."""
+
+    handle: str
+    path: str
+    models: tuple[str, ...]
+    tier: int
+    notes: int
+    created: str
+    """The last day of a summary's span, the date of a note; empty where only the file's time is known."""
+    span_from: str
+    span_to: str
+    text: str
+    again: bool = False
+    revised: bool = False
+    draft: bool = False
+    source: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """The index of models and the newest notes; it loads nothing."""
+
+    vault: str
+    models: tuple[ModelLine, ...]
+    archived: tuple[str, ...]
+    recent: tuple[Text, ...]
+    left: tuple[Left, ...] = ()
+    loaded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model's view with its texts."""
+
+    name: str
+    description: str
+    notes: int
+    covered: int
+    tail: int
+    span_from: str
+    span_to: str
+    summaries: tuple[Text, ...]
+    recent: tuple[Text, ...]
+    left: tuple[Left, ...]
+    waiting: tuple[str, ...] = ()
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What `load` answers."""
+
+    vault: str
+    models: tuple[LoadedModel, ...]
+    left: tuple[str, ...] = ()
+    """Whole models that did not fit, each as the call that shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """What a handle leads to: sources below a summary, summaries above a note."""
+
+    vault: str
+    handle: str
+    kind: str
+    models: tuple[str, ...]
+    text: Text
+    above: tuple[str, ...]
+    """Active summaries that hold it, lowest first."""
+    below: tuple[Text, ...]
+    missing: tuple[str, ...]
+    """Sources that are gone."""
+    left: tuple[Left, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """One model in `status`."""
+
+    name: str
+    notes: int
+    tail: int
+    summaries: dict[str, int]
+    due: int
+    """Summaries that `advance` would write now."""
+    revised: int
+    waiting: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What waits and why."""
+
+    vault: str
+    models: tuple[ModelStatus, ...]
+    problems: tuple[Problem, ...]
+    index: dict[str, int | None]
+    watcher: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One file that recall found."""
+
+    handle: str
+    path: str
+    kind: str
+    models: tuple[str, ...]
+    tier: int | None
+    created: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What recall answers: fragments."""
+
+    vault: str
+    query: str
+    hits: tuple[Hit, ...]
+    next: str | None
+    """The call for more; None where there are none."""
+    notes: tuple[str, ...] = ()
+    """What was cut from the query, or could not be searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """What `advance` did."""
+
+    vault: str
+    written: tuple[str, ...]
+    """Handles of the summaries, in their order."""
+    planned: int
+    retired: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    """Models and reasons: `alice: …`."""
+    held: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()
+    """Models that another process was growing all the time."""
+    batches: tuple[dict[str, object], ...] = ()
+    """With `--dry-run`: what would be written."""
+
+
+def by_tier(state: State) -> dict[str, int]:
+    """Count the active summaries by tier."""
+    counts: dict[str, int] = {}
+    for summary in state.active.values():
+        counts[str(summary.tier)] = counts.get(str(summary.tier), 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: int(item[0])))
+
+
+def span(state: State) -> tuple[datetime, datetime] | None:
+    """Give the first and the last date of a model's notes and summaries; None for an empty one."""
+    cover = state.cover
+    dates = [*(s.span_from for s in cover), *(s.span_to for s in cover), *(note.created for note in state.tail)]
+    return (min(dates), max(dates)) if dates else None
+
+
+def newest(states: Iterable[State], count: int = RECENT_NOTES) -> list[Entry]:
+    """Give the newest notes over several models, newest first, one entry for a text in several."""
+    found: dict[str, Entry] = {}
+    for state in states:
+        for note in sorted(state.notes, key=pyramid.by_age)[-count:]:
+            entry = views.of_note(note, state)
+            found.setdefault(entry.path, entry)
+    return sorted(found.values(), key=lambda e: (e.span_to, e.handle), reverse=True)[:count]
+
+
+def within(entries: Sequence[Entry], chars: int = RECENT_CHARS) -> tuple[list[Entry], list[Entry]]:
+    """Keep whole entries up to a number of characters, at least one; give those kept and the rest."""
+    kept: list[Entry] = []
+    rest: list[Entry] = []
+    for entry in entries:
+        if not rest and (not kept or sum(e.chars for e in kept) + entry.chars <= chars):
+            kept.append(entry)
+        else:
+            rest.append(entry)
+    return kept, rest
+
+
+def waiting(held: Sequence[str], state: State, card: Card | None) -> tuple[str, ...]:
+    """Say why a model does not grow and what in it needs a person."""
+    problems = [note for note in state.notes if note.problem]
+    lines = [*held]
+    if problems:
+        lines.append(f"{len(problems)} files need a person: pyramid doctor" if len(problems) > 1 else _one(problems[0].handle))
+    if card and card.problem:
+        lines.append(f"its card can't be read: {card.problem}")
+    return tuple(lines)
+
+
+def _one(handle: str) -> str:
+    return f"{handle} needs a person: pyramid doctor"
+
+
+def check_models(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Give the models' own spelling of the names, or raise NoSuchModel that lists the closest."""
+    spelled = {unicodedata.normalize("NFC", name): name for name in known}
+    unknown = [name for name in wanted if unicodedata.normalize("NFC", name) not in spelled]
+    if not unknown:
+        return list(dict.fromkeys(spelled[unicodedata.normalize("NFC", name)] for name in wanted))
+    what = ", ".join(repr(name[:80]) for name in unknown[:CLOSEST])
+    close = list(dict.fromkeys(near for name in unknown for near in closest(name, known)))
+    if close:
+        hint = f"the closest: {', '.join(close[:CLOSEST])}"
+    elif known:
+        hint = f"there are: {', '.join(list(known)[:CLOSEST])}" + (" and more, see `pyramid map`" if len(known) > CLOSEST else "")
+    else:
+        hint = "there is none yet; `pyramid model new NAME` makes one"
+    raise NoSuchModel(f"no model {what}; {hint}")
+
+
+def closest(name: str, known: Sequence[str]) -> list[str]:
+    """List the names that a mistyped one may have meant."""
+    folded = {other.casefold(): other for other in known}
+    near = difflib.get_close_matches(name.casefold()[:80], folded, CLOSEST, 0.5)
+    part = [low for low in folded if len(name) > 2 and (name.casefold() in low or low in name.casefold())]  # noqa: PLR2004
+    return [folded[low] for low in dict.fromkeys([*near, *part])][:CLOSEST]

@@ -1,0 +1,97 @@
+"""Files that a person should look at, each with the reason and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyramid_fs import files, layout
+from pyramid_fs.errors import Problem
+from pyramid_fs.notes import Card, Kind, Note, Shaped, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyramid_fs.census import Census
+
+_FIXES = (
+    ("encoding", "open it in an editor and save it as UTF-8"),
+    ("NUL bytes", "restore it from a backup, or delete it"),
+    ("its `created`", "write a date like 2026-11-29 there, or remove the line"),
+    ("stands in it twice", "keep one of the two lines"),
+    ("front matter", "mend the lines between the dashes; text with `: ` or `#` in it needs quotes"),
+    ("it embeds", "correct the link, or delete this file"),
+    ("can't be read", "give yourself the right to read it"),
+    ("but for composition", "rename one of them"),
+    ("its name is not UTF-8", "rename it"),
+    ("broken summary", "restore it from git or a backup, or delete it: its notes are then summarized again"),
+)
+
+
+def fix_for(reason: str) -> str:
+    """Say what a person can do about a file that can't be used."""
+    return next((fix for mark, fix in _FIXES if mark in reason), "look at it in an editor")
+
+
+def problems(census: Census) -> list[Problem]:
+    """List the files that can't be used as they are, each once: what `status` shows."""
+    found = [Problem(p.path, p.reason, p.fix) for p in census.shut]
+    for model in census.models():
+        now = census.now(model)
+        listed: list[Note | Summary] = [*(note for note in now.state.notes if note.problem), *now.state.broken]
+        found += [Problem(file.path, file.problem) for file in listed]
+        if now.card and now.card.problem:
+            found.append(Problem(now.card.path, now.card.problem))
+    for top in layout.SHAPES:
+        found += [Problem(v.path, v.problem) for v in census.values(top) if isinstance(v, Shaped) and v.problem]
+    return [Problem(p.path, p.reason, p.fix or fix_for(p.reason)) for p in sorted(set(found))]
+
+
+def examine(census: Census) -> list[Problem]:
+    """List all that a person should look at, sorted by path."""
+    known = problems(census)
+    named = {problem.path for problem in known}
+    more = [*_leftovers(census), *_strays(census), *_cards(census), *_forgotten(census), *_held(census)]
+    return sorted([*known, *(problem for problem in more if problem.path not in named)])
+
+
+def _leftovers(census: Census) -> Iterator[Problem]:
+    """What sync tools left: their text is nowhere else."""
+    for top in (layout.MODELS, *layout.SHAPES):
+        for path in files.everything(census.vault.root, top):
+            name = path.rsplit("/", 1)[-1]
+            if layout.is_conflict_copy(name):
+                fix = "take over what is only here, then delete it"
+                yield Problem(path, "a sync tool's conflict copy: it is not read as a note", fix)
+            elif layout.placeholder_of(name):
+                yield Problem(path, "a cloud placeholder: its text is not on this disk yet", "open it once, or download it")
+            elif top == layout.MODELS and path.count("/") == 1 and layout.is_markdown(name):
+                yield Problem(path, "it lies in no model's folder, so it is no note", "move it into a model's folder")
+
+
+def _strays(census: Census) -> Iterator[Problem]:
+    for file in census.values():
+        if isinstance(file, Shaped) and file.kind is Kind.STRAY:
+            yield Problem(file.path, "it lies among summaries and is none", "move it into the model's folder to make it a note")
+
+
+def _cards(census: Census) -> Iterator[Problem]:
+    for model in census.models():
+        card = census.now(model).card
+        if isinstance(card, Card) and not layout.same_name(card.handle, model):
+            fix = f"rename it to {model}.md"
+            yield Problem(card.path, "it is the card of a folder that was renamed", fix)
+
+
+def _forgotten(census: Census) -> Iterator[Problem]:
+    for file in census.values():
+        if isinstance(file, Note) and census.is_forgotten(file):
+            yield Problem(file.path, "it was forgotten, and an old copy brought it back: it is no note", "delete it")
+
+
+def _held(census: Census) -> Iterator[Problem]:
+    """Summaries that wait: their model does not grow until what they stand on arrives."""
+    for model in census.models():
+        state = census.now(model).state
+        held = {s.handle: s.path for s in census.values() if isinstance(s, Summary)} if state.waiting else {}
+        for handle, reason in state.waiting.items():
+            yield Problem(held[handle], f"it waits: {reason}", "let the sync finish, or restore the file that it stands on")

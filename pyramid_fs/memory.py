@@ -1,0 +1,631 @@
+"""`Memory`: one vault, one method a verb; the public API that the command line and the MCP server call."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyramid_fs import advance, census, context, doctor, files, kinds, layout, pyramid, recall, render, settings, times, vault, views
+from pyramid_fs import format as pages
+from pyramid_fs import record as recording
+from pyramid_fs.catalog import Catalog
+from pyramid_fs.advance import Grown, Tools
+from pyramid_fs.errors import DiskError, Problem, ExistsAlready, NoSuchHandle, RefusedWrite, UsageError
+from pyramid_fs.notes import Card, Kind, Note, Shaped, Summary
+from pyramid_fs.summarizers import configured
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pyramid_fs.census import ModelNow
+    from pyramid_fs.context import Text
+    from pyramid_fs.importers import Imported
+    from pyramid_fs.summarizers import Summarizer
+    from pyramid_fs.verify import Report
+    from pyramid_fs.views import Entry, View
+
+GROW_WAIT = 150.0
+"""Seconds that `advance` waits for another process that grows the same model."""
+SOME = 4
+"""So many summaries a trigger, for growth that nobody asked for."""
+
+
+def utc_now() -> datetime:
+    """Give the time."""
+    return datetime.now(UTC)
+
+
+class Memory:
+    """One vault, open for reading and writing.
+
+    Every answer is what the files say at that moment. Times are aware datetimes, names are models' folder names, and
+    what goes wrong is a PyramidError whose text names the next step.
+
+    >>> memory = Memory("~/Memory")                              # doctest: +SKIP
+    >>> memory.record("Prefers the morning train.", ["user"])    # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], datetime] = utc_now,
+        suffix: Callable[[], str] = advance.random_suffix,
+        summarizer: Summarizer | None = None,
+    ) -> None:
+        """Open the vault at `root`; raise NotAVault where there is none. A `summarizer` overrides the configured one."""
+        self.vault = vault.open_vault(Path(root))
+        self.config = read_config(environ, self.vault.root)
+        self._clock, self._suffix = clock, suffix
+        self._summarizer = summarizer
+        self._cache = files.cache_folder(self.vault.root, environ)
+        self.census = census.Census(self.vault, Catalog(self._cache / "catalog.sqlite3", self._catalog_key()))
+
+    def _catalog_key(self) -> str:
+        return self.vault.settings.zone_name
+
+    def close(self) -> None:
+        """Let go of the catalog."""
+        self.census.catalog.close()
+
+    def __enter__(self) -> Memory:
+        """Open for a `with` block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close at the end of a `with` block."""
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """The vault's path, as every answer names it."""
+        return str(self.vault.root)
+
+    @property
+    def summarizer(self) -> Summarizer | None:
+        """Who writes the summaries; None where an agent does."""
+        return self._summarizer or configured(self.config.summarizer)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd in the settings."""
+        return (*self.vault.settings.warnings, *self.config.warnings)
+
+    def _tools(self, *, settled: bool = False) -> Tools:
+        summarizer = self.summarizer or _NobodyWrites()
+        return Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled)
+
+    # Notes
+
+    def record(
+        self, text: str, models: Sequence[str], *, source: str = "", created: datetime | None = None, create: bool = False
+    ) -> recording.Recorded:
+        """Write one note into one or several models; give its handle.
+
+        An unknown model is an error that lists the closest names, and nothing is written, unless `create` is set.
+        """
+        self.vault.write_allowed()
+        recording.clean(text)
+        if not models:
+            raise UsageError("name the model that the note belongs to: -m MODEL")
+        names = self._known(models, create=create)
+        made = recording.record(self._tools(), text, names, source, created)
+        from pyramid_fs import leaks  # noqa: PLC0415  (its rules are imported only for a text that may break one)
+
+        warnings = tuple(f"this looks like a secret ({kind}), and notes are plain text" for kind in leaks.find(text))
+        return recording.Recorded(made.handle, made.path, made.models, made.repeat, warnings)
+
+    def _known(self, models: Sequence[str], *, create: bool = False) -> list[str]:
+        wanted = list(dict.fromkeys(models))
+        folder = self.vault.root / layout.MODELS
+        if all(_is_plain(name) and (folder / name).is_dir() for name in wanted):
+            return wanted
+        known = self.census.models()
+        if create:
+            for name in wanted:
+                if not any(layout.same_name(name, other) for other in known):
+                    self.create_model(name)
+            known = self.census.models()
+        return context.check_models(wanted, known)
+
+    # Reading
+
+    def map(self) -> context.Map:
+        """Give the map: models and the newest notes. It loads nothing."""
+        self.census.refresh()
+        lines: list[context.ModelLine] = []
+        archived: list[context.ModelLine] = []
+        states: list[dict[str, Any]] = []
+        kept: dict[str, str] = {}
+        for model in self.census.models():
+            line, recent = self._map_line(model, kept)
+            (archived if line.archived else lines).append(line)
+            states += [] if line.archived else recent
+        if kept:
+            self.census.catalog.keep_derived(kept)
+        newest = {entry["path"]: entry for entry in sorted(states, key=lambda e: (e["micros"], e["handle"]))}
+        ordered = sorted(newest.values(), key=lambda e: (e["micros"], e["handle"]), reverse=True)[: context.RECENT_NOTES]
+        recent_texts = self._recent_texts(ordered)
+        return context.Map(self.name, tuple(lines), tuple(line.name for line in archived), tuple(recent_texts))
+
+    def _map_line(self, model: str, kept: dict[str, str]) -> tuple[context.ModelLine, list[dict[str, Any]]]:
+        """Give a model's line and its newest notes: from the catalog while its files stand, else computed."""
+        key = f"{self.vault.settings.view_chars}:{self.vault.settings.zone_name}:{self.census.ledger_key}"
+        held = [p for p in self.census.shut if p.path.startswith(f"{layout.MODELS}/{model}")]
+        derived = self.census.catalog.derived(model) if not held else ""
+        if derived:
+            found = json.loads(derived)
+            if found["key"] == key:
+                line = found["line"]
+                return context.ModelLine(**{**line, "waiting": tuple(line["waiting"])}), found["recent"]
+        now = self.census.now(model)
+        line_now = self._line_of(now)
+        recent = [
+            {"path": e.path, "handle": e.handle, "micros": times.micros(e.span_to), "model": model, "dated": e.dated,
+             "chars": e.chars, "source": e.source, "revised": e.revised, "again": e.again, "problem": e.problem}
+            for e in context.newest([now.state])
+        ]  # fmt: skip
+        if not held:
+            kept[model] = json.dumps({"key": key, "line": asdict(line_now), "recent": recent}, ensure_ascii=False)
+        return line_now, recent
+
+    def _line_of(self, now: ModelNow) -> context.ModelLine:
+        span, zone = context.span(now.state), self.vault.settings.zone
+        view = views.plan(now.state, self.vault.settings.view_chars, self._size)
+        return context.ModelLine(
+            name=now.name,
+            description=now.card.description if now.card else "",
+            notes=len(now.state.notes),
+            tail=len(now.state.tail),
+            summaries=context.by_tier(now.state),
+            span_from=times.day(span[0], zone) if span else "",
+            span_to=times.day(span[1], zone) if span else "",
+            waiting=context.waiting(now.held, now.state, now.card),
+            view_chars=view.chars,
+            archived=bool(now.card and now.card.archived),
+        )
+
+    def _recent_texts(self, recent: list[dict[str, Any]]) -> Iterator[Text]:
+        used = 0
+        for number, entry in enumerate(recent):
+            used += entry["chars"]
+            if number and used > context.RECENT_CHARS:
+                return
+            day = times.day(times.from_micros(entry["micros"]), self.vault.settings.zone) if entry["dated"] else ""
+            yield context.Text(
+                handle=entry["handle"],
+                path=entry["path"],
+                models=(entry["model"],),
+                tier=-1,
+                notes=1,
+                created=day,
+                span_from=day,
+                span_to=day,
+                text=self._text(entry["path"]),
+                revised=entry["revised"],
+                source=entry["source"],
+                problem=entry["problem"],
+            )
+
+    def load(
+        self, names: Sequence[str], *, chars: int | None = None, tier: str | None = None, page: int = 1
+    ) -> context.Loaded:
+        """Give the views of models, each within its budget, or one page of a whole `tier` (a number, `notes`, `tail`)."""
+        if not names:
+            raise UsageError("name the models to load; `pyramid map` shows them")
+        if tier is not None and tier not in {"notes", "tail"} and not (tier.isascii() and tier.isdigit()):
+            raise UsageError(f"a tier is a number, `notes` or `tail`, not {tier!r}")
+        budget = self.vault.settings.view_chars if chars is None else chars
+        if budget < 1 or page < 1:
+            raise UsageError("characters and pages count from 1")
+        known = context.check_models(names, self.census.models())
+        self.census.refresh(known)
+        loaded = []
+        for model in known:
+            now = self.census.now(model)
+            if any(problem.path == f"{layout.MODELS}/{model}" for problem in now.shut):
+                raise DiskError(f"{layout.MODELS}/{model} can't be read: give yourself the right to read the folder")
+            if tier is None:
+                view = views.plan(now.state, budget, self._size)
+            else:
+                view = views.tier(now.state, tier, page, self._size)
+            loaded.append(self._loaded(now, view))
+        return context.Loaded(self.name, tuple(loaded))
+
+    def _size(self, entry: Entry) -> int:
+        return render.size(entry, self.vault.settings.zone)
+
+    def _loaded(self, now: ModelNow, view: View) -> context.LoadedModel:
+        span, zone = context.span(now.state), self.vault.settings.zone
+        texts = [self._text_of(entry, (now.name,)) for entry in view.entries]
+        return context.LoadedModel(
+            name=now.name,
+            description=now.card.description if now.card else "",
+            notes=len(now.state.notes),
+            covered=len(now.state.covered),
+            tail=len(now.state.tail),
+            span_from=times.day(span[0], zone) if span else "",
+            span_to=times.day(span[1], zone) if span else "",
+            summaries=tuple(text for text in texts if text.tier >= 0),
+            recent=tuple(text for text in texts if text.tier < 0),
+            left=view.left,
+            waiting=context.waiting(now.held, now.state, now.card),
+            archived=bool(now.card and now.card.archived),
+        )
+
+    def _text_of(self, entry: Entry, models: tuple[str, ...]) -> Text:
+        zone = self.vault.settings.zone
+        first, last = (times.day(entry.span_from, zone), times.day(entry.span_to, zone)) if entry.dated else ("", "")
+        return context.Text(
+            handle=entry.handle,
+            path=entry.path,
+            models=models,
+            tier=entry.tier,
+            notes=entry.notes,
+            created=last,
+            span_from=first,
+            span_to=last,
+            text=self._text(entry.path),
+            again=entry.again,
+            revised=entry.revised,
+            draft=entry.draft,
+            source=entry.source,
+            problem=entry.problem,
+        )
+
+    def _text(self, path: str) -> str:
+        try:
+            return kinds.note_text(self.vault.page(path))
+        except (FileNotFoundError, DiskError):
+            return ""
+
+    def expand(self, handle: str) -> context.Expanded:
+        """Give what a handle leads to: the sources of a summary, or a note with the summaries above it."""
+        self.census.refresh()
+        file = self.census.find(handle)
+        parts = file.path.split("/")
+        if not isinstance(file, (Note, Summary)):
+            kind = file.kind if isinstance(file, Shaped) else Kind.CARD
+            text = self._plain_text(file.path, file.handle)
+            return context.Expanded(self.name, file.handle, str(kind), (), text, (), (), ())
+        now = self.census.now(parts[1])
+        if isinstance(file, Note):
+            return self._expanded_note(now, file)
+        return self._expanded_summary(now, file)
+
+    def _expanded_note(self, now: ModelNow, file: Note) -> context.Expanded:
+        note = next((note for note in now.state.notes if note.path == file.path), None)
+        if note is None:
+            raise NoSuchHandle(f"{file.handle!r} was forgotten")
+        first = now.state.covered.get(note.path)
+        above = (first, *pyramid.ancestors(now.state, first)) if first else ()
+        models = self._models_of(note)
+        return context.Expanded(
+            self.name, note.handle, "note", models, self._text_of(views.of_note(note, now.state), models), above, (), ()
+        )
+
+    def _models_of(self, note: Note) -> tuple[str, ...]:
+        """List the models that hold a note's text."""
+        path = note.text_path or note.path
+        found = {path.split("/")[1]}
+        for other in self.census.values():
+            if isinstance(other, Note) and other.embed and path.endswith(f"/{other.embed}.md"):
+                found.add(other.path.split("/")[1])
+        return tuple(sorted(found))
+
+    def _expanded_summary(self, now: ModelNow, file: Summary) -> context.Expanded:
+        state, models = now.state, (now.name,)
+        if file.handle not in state.active:
+            reason = state.waiting.get(file.handle) or file.problem or "it is a loser of a merge: its sources count elsewhere"
+            text = self._text_of(views.of_summary(file), models)
+            return context.Expanded(self.name, file.handle, f"summary that is not active: {reason}", models, text, (), (), ())
+        notes = {note.path: note for note in state.notes}
+        places = state.sources[file.handle]
+        if file.tier:
+            below = [views.of_summary(state.active[place]) for place in places]
+        else:
+            below = [views.of_note(notes[place], state) for place in places if place in notes]
+        gone = tuple(place.removeprefix("?") for place in places if place.startswith("?"))
+        return context.Expanded(
+            vault=self.name,
+            handle=file.handle,
+            kind="summary",
+            models=models,
+            text=self._text_of(views.of_summary(file), models),
+            above=tuple(pyramid.ancestors(state, file.handle)),
+            below=tuple(self._text_of(entry, models) for entry in below),
+            missing=gone,
+        )
+
+    def _plain_text(self, path: str, handle: str) -> Text:
+        page = self.vault.page(path)
+        body = "\n".join(part for part in (page.block.strip(), page.body) if part)
+        return context.Text(handle, path, (), -1, 1, "", "", "", body, problem=page.problem)
+
+    def recall(self, query: str, **asked: Any) -> context.Hits:  # noqa: ANN401
+        """Find texts; see `recall.Asked` for the filters."""
+        models = asked.get("models") or ()
+        if models:
+            asked["models"] = tuple(context.check_models(models, self.census.models()))
+        return recall.recall(self.census, self.name, query, recall.Asked(**asked))
+
+    # Growth
+
+    def advance(
+        self, models: Sequence[str] = (), *, limit: int | None = None, step: Callable[[Summary], None] = lambda _: None
+    ) -> context.Advanced:
+        """Write the summaries that are due, now; `step` is told of each once it is on disk.
+
+        Raise SummarizerFailed only through `failed` in the answer: what was written stands.
+        """
+        self.vault.write_allowed()
+        names = context.check_models(models, self.census.models()) if models else self.census.models()
+        grown = self._grow(names, limit, step, self._tools(), GROW_WAIT)
+        return context.Advanced(
+            vault=self.name,
+            written=tuple(grown.written),
+            planned=len(grown.written),
+            retired=tuple(grown.retired),
+            failed=tuple(f"{model}: {reason}" for model, reason in grown.failed.items()),
+            held=tuple(f"{model}: {'; '.join(reasons)}" for model, reasons in grown.held.items()),
+            busy=tuple(grown.busy),
+        )
+
+    def _grow(
+        self, names: list[str], limit: int | None, step: Callable[[Summary], None], tools: Tools, wait: float
+    ) -> Grown:
+        grown = Grown()
+        if limit is not None and limit < 1:
+            return grown
+        for summary in advance.grow_all(tools, names, grown, wait):
+            step(summary)
+            if limit is not None and len(grown.written) >= limit:
+                break
+        return grown
+
+    def grow_some(self, models: Sequence[str], limit: int = SOME) -> Grown:
+        """Write a few summaries that nobody asked for: of settled notes, and not where one failed a moment ago."""
+        if self.vault.settings.read_only or not self.config.background or not self.summarizer:
+            return Grown()
+        tools = self._tools(settled=True)
+        ready = [model for model in models if not advance.waits(tools, model)]
+        return self._grow(ready, limit, lambda _: None, tools, 0.0)
+
+    def due_soon(self, models: Sequence[str]) -> bool:
+        """Whether growth in the background would find anything to do."""
+        tools = self._tools(settled=True)
+        shape, now = self.vault.settings.shape, self._clock()
+        found = [self.census.fresh(model) for model in models if not advance.waits(tools, model)]
+        return any(next(pyramid.plan(m.state, shape, now, settled=True), None) for m in found if not m.held)
+
+    def time(self, text: str) -> datetime:
+        """Read a time or a date as the vault's time zone takes it; raise UsageError for anything else."""
+        try:
+            return times.parse(text, self.vault.settings.zone)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+    def due(self, models: Sequence[str] = ()) -> list[pyramid.Batch]:
+        """List the batches that `advance` would have summarized, roll-ups of planned summaries included."""
+        names = context.check_models(models, self.census.models()) if models else self.census.models()
+        self.census.refresh(names)
+        shape, now = self.vault.settings.shape, self._clock()
+        found = [self.census.now(name) for name in names]
+        return [batch for model in found if not model.held for batch in pyramid.plan(model.state, shape, now)]
+
+    def redo(self, handle: str) -> Iterator[Summary]:
+        """Write a summary again, and those above it; yields each once it is on disk."""
+        from pyramid_fs import redo  # noqa: PLC0415
+
+        self.vault.write_allowed()
+        self.census.refresh()
+        file = self.census.find(handle)
+        if not isinstance(file, Summary):
+            raise UsageError(f"{file.handle} is no summary; only summaries are written again")
+        model = file.path.split("/")[1]
+        now = self.census.now(model)
+        if file.handle not in now.state.active:
+            raise RefusedWrite(f"{file.handle} is not active: it is in no cover, and nothing was written")
+        with files.locked(self._cache / advance.grow_lock(model), GROW_WAIT):
+            yield from redo.redo(self._tools(), now, file.handle)
+
+    # The state of things
+
+    def status(self) -> context.Status:
+        """Say what waits and why."""
+        self.census.refresh()
+        shape, clock = self.vault.settings.shape, self._clock()
+        trouble = self.census.catalog.trouble()
+        models = []
+        for name in self.census.models():
+            now = self.census.now(name)
+            due = 0 if now.held else sum(1 for _ in pyramid.plan(now.state, shape, clock))
+            failed = (f"the last summary failed: {trouble[name][2]} (tried {trouble[name][0]} times)",) if name in trouble else ()
+            reasons = (*context.waiting(now.held, now.state, now.card), *failed)
+            counts = context.by_tier(now.state)
+            models.append(
+                context.ModelStatus(name, len(now.state.notes), len(now.state.tail), counts, due, len(now.state.revised), reasons)
+            )
+        problems = tuple(doctor.problems(self.census))
+        count = sum(1 for top in (layout.MODELS, *layout.SHAPES) for _ in self.census.values(top))
+        return context.Status(self.name, tuple(models), problems, {"files": count, "indexed": None}, None, self.warnings)
+
+    def verify(self) -> Report:
+        """Prove from the files alone that each note is counted exactly once."""
+        from pyramid_fs import verify  # noqa: PLC0415
+
+        return verify.verify(self.vault.root, self.vault.settings.zone)
+
+    def doctor(self) -> list[Problem]:
+        """List the files that a person should look at, with the fix for each."""
+        self.census.refresh()
+        return doctor.examine(self.census)
+
+    # Models and shapes
+
+    def create_model(self, name: str, description: str = "") -> str:
+        """Make a model; give its name. Raise IllegalName or ExistsAlready."""
+        self.vault.write_allowed()
+        legal = layout.legal(name)
+        taken = next((other for other in self.census.models() if layout.same_name(legal, other)), None)
+        if taken:
+            raise ExistsAlready(f"model {taken!r} exists already")
+        files.create(self.vault.root / layout.card_path(legal), kinds.spell_card(description))
+        return legal
+
+    def rename_model(self, name: str, to: str) -> str:
+        """Rename a model: its folder and its card. No link changes, and nothing is summarized again."""
+        self.vault.write_allowed()
+        (known,), legal = context.check_models([name], self.census.models()), layout.legal(to)
+        taken = next((other for other in self.census.models() if layout.same_name(legal, other)), None)
+        if taken and taken != known:
+            raise ExistsAlready(f"model {taken!r} exists already")
+        folder = self.vault.root / layout.MODELS
+        self.census.refresh([known])
+        card = self.census.now(known).card
+        with files.locked(self._cache / advance.grow_lock(known), GROW_WAIT):
+            files.rename_folder(folder / known, folder / legal)
+        if card and (folder / legal / f"{known}.md").is_file():
+            files.move(folder / legal / f"{known}.md", folder / legal / f"{legal}.md")
+        return legal
+
+    def archive_model(self, name: str, *, archived: bool = True) -> str:
+        """Put a model away, or bring it back. Its notes stay where they are, and are found by recall."""
+        (known,) = context.check_models([name], self.census.models())
+        self._set_on_card(known, {"archived": True if archived else None, **({} if archived else {"folded_into": None})})
+        return known
+
+    def fold_model(self, name: str, into: str, text: str = "") -> recording.Recorded:
+        """Write one note into another model that says what this one held, and put this one away."""
+        source, target = context.check_models([name], self.census.models()), context.check_models([into], self.census.models())
+        if source == target:
+            raise UsageError("a model can't be folded into itself")
+        now = self.census.fresh(source[0])
+        what = f" ({now.card.description})" if now.card and now.card.description else ""
+        span = context.span(now.state)
+        zone = self.vault.settings.zone
+        dates = f" from {times.day(span[0], zone)} to {times.day(span[1], zone)}" if span else ""
+        count = len(now.state.notes)
+        said = text or f"{source[0]}{what} was folded in here. Its {count} notes{dates} stay in its own folder."
+        made = self.record(said, target, source=f"fold:{source[0]}")
+        self._set_on_card(source[0], {"archived": True, "folded_into": f"[[{target[0]}]]"})
+        return made
+
+    def _set_on_card(self, model: str, values: Mapping[str, object]) -> None:
+        self.vault.write_allowed()
+        path = self.vault.root / layout.card_path(model)
+        now = self.census.fresh(model)
+        if now.card:
+            path = self.vault.root / now.card.path
+        else:
+            files.create(path, kinds.spell_card(""))
+        self._set_keys(path, values)
+
+    def _set_keys(self, path: Path, values: Mapping[str, object]) -> None:
+        old = data = files.read(path)
+        try:
+            for key, value in values.items():
+                data = pages.set_key(data, key, value)
+        except RefusedWrite as error:
+            raise RefusedWrite(f"{path}: {error}") from None
+        if data != old:
+            files.replace(path, data, old)
+
+    def describe_model(self, name: str, description: str) -> str:
+        """Change a model's description."""
+        (known,) = context.check_models([name], self.census.models())
+        self._set_on_card(known, {"description": description})
+        return known
+
+    def confirm(self, handles: Sequence[str]) -> list[str]:
+        """Confirm pending entities and procedures: a person's yes. Give the handles that changed."""
+        self.vault.write_allowed()
+        self.census.refresh()
+        found = [self.census.find(handle) for handle in handles]
+        for file in found:
+            if not isinstance(file, Shaped) or file.kind not in {Kind.ENTITY, Kind.PROCEDURE}:
+                raise UsageError(f"{file.handle} is no entity and no procedure: there is nothing to confirm")
+        changed = [file for file in found if isinstance(file, Shaped) and file.status != "confirmed"]
+        for file in changed:
+            self._set_keys(self.vault.root / file.path, {"status": "confirmed"})
+        return [file.handle for file in changed]
+
+    def add_topic(self, title: str) -> str:
+        """Make a topic's card; give its slug."""
+        self.vault.write_allowed()
+        slug = layout.topic_slug(title)
+        taken = files.names(self.vault.root, "topics")
+        if any(layout.same_name(f"{slug}.md", name) for name in taken):
+            raise ExistsAlready(f"topic {slug!r} exists already")
+        files.create(self.vault.root / "topics" / f"{slug}.md", kinds.spell_topic(title, self._clock()))
+        return slug
+
+    def add_entity(self, name: str, kind: str = "") -> str:
+        """Add an entity as a person does: confirmed; one of a like name is flagged, never skipped. Give its handle."""
+        self.vault.write_allowed()
+        if not name.strip():
+            raise UsageError("the name is empty")
+        self.census.refresh()
+        like = [v.handle for v in self.census.values("entities") if isinstance(v, Shaped) and _like(v.name, name)]
+        path = layout.shape_path(Kind.ENTITY, name, self._suffix())
+        files.create(self.vault.root / path, kinds.spell_entity(name, kind, self._clock(), sorted(like)))
+        return layout.handle(path)
+
+    # Import
+
+    def import_jsonl(
+        self, path: Path, *, model: str = "", dry: bool = False, step: Callable[[int], None] = lambda _: None
+    ) -> Imported:
+        """Import notes from a file of JSON lines."""
+        from pyramid_fs.importers import jsonl  # noqa: PLC0415
+
+        self.vault.write_allowed()
+        if not path.is_file():
+            raise UsageError(f"{path} is no file")
+        undated = vault.created_of(path)
+        return jsonl.bring_in(self._tools(), jsonl.lines(path), model, undated, dry=dry, step=step)
+
+    def import_markdown(
+        self, folder: Path, *, model: str = "", dry: bool = False, step: Callable[[int], None] = lambda _: None
+    ) -> Imported:
+        """Import a folder of markdown notes."""
+        from pyramid_fs.importers import markdown  # noqa: PLC0415
+
+        self.vault.write_allowed()
+        name = layout.legal(model) if model else ""
+        return markdown.bring_in(self._tools(), folder, markdown.listing(folder), name, dry=dry, step=step)
+
+
+class _NobodyWrites:
+    """Stands where an agent writes the summaries; asked for one, it says so."""
+
+    name, draft, takes, slow = "none", False, 0, False
+
+    def summarize(self, _: object) -> str:
+        raise UsageError('no summarizer is configured (kind = "none"): summaries wait for an agent to write them')
+
+
+def read_config(environ: Mapping[str, str], root: Path | None) -> settings.Config:
+    """Read the user's `config.toml`; the defaults where there is none."""
+    path = files.config_file(environ)
+    try:
+        text, _ = pages.decode(files.read(path))
+    except FileNotFoundError:
+        return settings.Config()
+    return settings.read_person(text, str(path), str(root or ""), str(Path.home()))
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and "/" not in name and "\\" not in name and not layout.is_tool_folder(name)
+
+
+def _like(one: str, other: str) -> bool:
+    return bool(one) and layout.same_name(one.strip(), other.strip())
+
+
+__all__ = ["Card", "Memory", "read_config", "utc_now"]

@@ -1,0 +1,150 @@
+"""Writing one note: its time, its name, its file in the first model and an embed in each further one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from pyramid_fs import advance, files, kinds, layout, links, times
+from pyramid_fs import format as pages
+from pyramid_fs.errors import ExistsAlready, RefusedWrite, UsageError
+from pyramid_fs.notes import Card, Dated, Note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyramid_fs.advance import Tools
+
+REPEAT = timedelta(hours=24)
+"""An exact repeat within this time is the same observation, not a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What came of recording a note."""
+
+    handle: str
+    path: str
+    models: tuple[str, ...]
+    """All models that the note is in now."""
+    repeat: bool = False
+    """The same text was recorded within the last day: it got the models it was not in yet, and no second file."""
+    warnings: tuple[str, ...] = field(default=())
+
+
+def clean(text: str) -> str:
+    """Give a note's text as it is kept, or raise UsageError where it is none."""
+    if not text.strip():
+        raise UsageError("the note is empty: give its text, or `-` to read it from standard input")
+    if "\0" in text:
+        raise UsageError("the text holds NUL bytes: a note is plain text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the text is not UTF-8: a note is plain text") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip()
+
+
+def refuse_archived(tools: Tools, models: Sequence[str]) -> None:
+    """Raise RefusedWrite for a model that has been put away: a note there would not be seen."""
+    vault, catalog = tools.census.vault, tools.census.catalog
+    for model in models:
+        path = layout.card_path(model)
+        catalog.refresh([(path, files.look(vault.root / path))], vault.value)
+        row = catalog.row(path)
+        card = row.file if row else None
+        if isinstance(card, Card) and card.archived:
+            into = f"; its memory goes on in {card.folded_into}" if card.folded_into else ""
+            raise RefusedWrite(f"model {model!r} is archived{into}; `pyramid model unarchive {model}` brings it back")
+
+
+def record(tools: Tools, text: str, models: Sequence[str], source: str, created: datetime | None) -> Recorded:
+    """Write a note into models that exist; a repeat of the last day only gets the models that it lacks."""
+    text = clean(text)
+    refuse_archived(tools, models)
+    if created is None and (first := _repeated(tools, text)):
+        return _add_models(tools, first, models)
+    time = created or _issue(tools, models)
+    note = write_note(tools, text, models[0], source, time, tools.suffix)
+    for model in models[1:]:
+        write_embed(tools, note, model, tools.suffix)
+    return Recorded(note.handle, note.path, tuple(models))
+
+
+def _issue(tools: Tools, models: Sequence[str]) -> datetime:
+    """Give one time that is new in all models."""
+    time = None
+    for model in sorted(models):
+        time = advance.issue_time(tools, model, time)
+    if len(models) > 1 and time:  # a later model may have pushed it: tell the earlier ones
+        for model in sorted(models)[:-1]:
+            advance.keep_time(tools, model, time)
+    return time or tools.clock()
+
+
+def _repeated(tools: Tools, text: str) -> Note | None:
+    census = tools.census
+    if not census.catalog.walked:
+        census.refresh()
+    known = census.catalog.with_digest(pages.digest(text))
+    census.catalog.refresh([(path, files.look(census.vault.root / path)) for path in known], census.vault.value)
+    now = tools.clock()
+    for path in known:
+        row = census.catalog.row(path)
+        note = row.file if row else None
+        if not isinstance(note, Note) or note.problem or not timedelta(0) <= now - note.created < REPEAT:
+            continue
+        if note.dated is Dated.KEY and census.vault.page(path).body == text.strip("\n"):
+            return note
+    return None
+
+
+def _add_models(tools: Tools, first: Note, models: Sequence[str]) -> Recorded:
+    census = tools.census
+    census.refresh()
+    has = {first.path.split("/")[1]}
+    has |= {
+        file.path.split("/")[1]
+        for file in census.values()
+        if isinstance(file, Note) and file.embed and links.name(file.embed) == first.handle
+    }
+    for model in models:
+        if model not in has:
+            write_embed(tools, first, model, tools.suffix)
+            has.add(model)
+    return Recorded(first.handle, first.path, tuple(sorted(has)), repeat=True)
+
+
+def write_note(tools: Tools, text: str, model: str, source: str, created: datetime, suffix: Callable[[], str]) -> Note:
+    """Create a note's file under a new name."""
+    data = kinds.spell_note(text, created, source)
+    path = _create(tools, model, created, text, data, suffix)
+    page = pages.Page({"created": times.spell(created), "source": source}, "", pages.read(data).body)
+    sig = files.look(tools.census.vault.root / path)
+    note = kinds.read_note(path, page, times.from_ns(sig.mtime_ns if sig else 0), tools.census.vault.settings.zone)
+    if sig:
+        tools.census.taken(path, sig, note)
+    return note
+
+
+def write_embed(tools: Tools, note: Note, model: str, suffix: Callable[[], str]) -> str:
+    """Create the file by which a further model holds a note; give its path."""
+    data = pages.spell({}, f"!{links.spell(note.handle)}")
+    path = _create(tools, model, note.created, layout.words_of(note.handle), data, suffix)
+    sig = files.look(tools.census.vault.root / path)
+    if sig:
+        page = pages.Page(body=f"!{links.spell(note.handle)}")
+        embed = kinds.read_note(path, page, times.from_ns(sig.mtime_ns), tools.census.vault.settings.zone)
+        tools.census.taken(path, sig, embed)
+    return path
+
+
+def _create(tools: Tools, model: str, created: datetime, text: str, data: bytes, suffix: Callable[[], str]) -> str:
+    while True:
+        path = layout.note_path(model, created, text, suffix())
+        try:
+            files.create(tools.census.vault.root / path, data)
+        except ExistsAlready:
+            continue
+        return path

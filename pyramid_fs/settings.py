@@ -1,0 +1,212 @@
+"""Settings: what a vault says of itself in `pyramid.toml`, and what a person's machine may run, in `config.toml`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from pyramid_fs.errors import UnknownFormat, UsageError
+from pyramid_fs.pyramid import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FORMAT = 1
+"""The vault format that this version reads and writes."""
+
+_VAULT: dict[str, Any] = {
+    "format": FORMAT,
+    "timezone": "UTC",
+    "pyramid": {"batch_notes": 10, "batch_chars": 8000, "fan_in": 5, "target_chars": [600, 800, 1000, 1200]},
+    "view": {"chars": 24_000, "boot_chars": 8_000},
+    "context": {"topics": 3, "entities": 5, "notes": 10},
+    "settle": {"seconds": 30, "revised_hours": 24},
+    "curation": {"admit": 0.5, "prune_below": 0.85, "prune_after_days": 30},
+}
+_SUMMARIZER: dict[str, Any] = {
+    "kind": "extractive",
+    "command": [""],
+    "model": "",
+    "base_url": "",
+    "key_command": [""],
+    "timeout": 120,
+    "concurrency": 4,
+    "calls_per_day": 500,
+    "attempts": 3,
+    "fallback": "extractive",
+}
+_PERSON: dict[str, Any] = {
+    "default_vault": "",
+    "summarizer": _SUMMARIZER,
+    "advance": {"background": True},
+    "extractor": {"kind": "rules", "command": [""], "model": "", "base_url": "", "key_command": [""], "timeout": 120},
+    "vaults": {},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a vault says of itself."""
+
+    zone: tzinfo = UTC
+    zone_name: str = "UTC"
+    shape: Shape = field(default_factory=Shape)
+    view_chars: int = 24_000
+    boot_chars: int = 8_000
+    read_only: bool = False
+    """A vault of a newer format: it is read as far as this version understands it, and never written."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizerSettings:
+    """How summaries are made on this machine."""
+
+    kind: str = "extractive"
+    command: tuple[str, ...] = ()
+    model: str = ""
+    timeout: float = 120.0
+    """Seconds that one summary may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a person set up on this machine; a vault can't set any of it."""
+
+    default_vault: str = ""
+    summarizer: SummarizerSettings = field(default_factory=SummarizerSettings)
+    background: bool = True
+    """Whether `record` and `load` start growth."""
+    warnings: tuple[str, ...] = ()
+
+
+def read_vault(text: str, where: str, zone: Callable[[str], tzinfo]) -> Settings:
+    """Read `pyramid.toml`.
+
+    `zone` finds a time zone by its name. Raise UsageError that names file and key for a wrong type; an unknown key is
+    a warning that names the closest known one.
+    """
+    given = _parse(text, where)
+    version = given.get("format", FORMAT)
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise UnknownFormat(f"{where}: `format` must be {FORMAT}, not {version!r}")
+    read_only = version > FORMAT
+    values, warnings = _checked(given, _VAULT, where, strict=not read_only)
+    try:
+        found = zone(values["timezone"])
+    except (ValueError, KeyError, OSError) as error:
+        raise UsageError(f"{where}: `timezone`: there is no time zone {values['timezone']!r}") from error
+    return Settings(
+        zone=found,
+        zone_name=values["timezone"],
+        shape=_shape(values, where),
+        view_chars=_positive(values["view"]["chars"], where, "view.chars"),
+        boot_chars=_positive(values["view"]["boot_chars"], where, "view.boot_chars"),
+        read_only=read_only,
+        warnings=tuple(warnings),
+    )
+
+
+def _shape(values: Mapping[str, Any], where: str) -> Shape:
+    pyramid, settle = values["pyramid"], values["settle"]
+    targets = pyramid["target_chars"]
+    if not targets or not all(isinstance(chars, int) and chars > 0 for chars in targets):
+        raise UsageError(f"{where}: `pyramid.target_chars` must be a list of numbers above 0")
+    if pyramid["fan_in"] < 2:  # noqa: PLR2004
+        raise UsageError(f"{where}: `pyramid.fan_in` must be at least 2")
+    return Shape(
+        batch_notes=_positive(pyramid["batch_notes"], where, "pyramid.batch_notes"),
+        batch_chars=_positive(pyramid["batch_chars"], where, "pyramid.batch_chars"),
+        fan_in=pyramid["fan_in"],
+        target_chars=tuple(targets),
+        settle=timedelta(seconds=settle["seconds"]),
+        revised=timedelta(hours=settle["revised_hours"]),
+    )
+
+
+def _positive(value: int, where: str, key: str) -> int:
+    if value < 1:
+        raise UsageError(f"{where}: `{key}` must be above 0, not {value}")
+    return value
+
+
+def read_person(text: str, where: str, vault: str, home: str) -> Config:
+    """Read `config.toml`, with what `[vaults."…"]` says for the vault at `vault`."""
+    values, warnings = _checked(_parse(text, where), _PERSON, where, strict=True)
+    chosen = dict(values["summarizer"])
+    for path, own in values["vaults"].items():
+        if isinstance(own, Mapping) and _same_folder(path, vault, home):
+            table, more = _checked(own.get("summarizer", {}), chosen, f'{where}, vaults."{path}".summarizer', strict=True)
+            chosen, warnings = table, [*warnings, *more]
+    return Config(
+        default_vault=values["default_vault"],
+        summarizer=_summarizer(chosen, where),
+        background=values["advance"]["background"],
+        warnings=tuple(warnings),
+    )
+
+
+def _same_folder(path: str, vault: str, home: str) -> bool:
+    return (home + path[1:] if path.startswith("~") else path).rstrip("/\\") == vault.rstrip("/\\")
+
+
+def _summarizer(values: Mapping[str, Any], where: str) -> SummarizerSettings:
+    kind, command = values["kind"], tuple(word for word in values["command"] if word)
+    if kind == "command" and not command:
+        raise UsageError(f'{where}: `summarizer.command` must name a program, as in ["llm", "-m", "small"]')
+    if kind not in {"extractive", "command", "none"}:
+        raise UsageError(f"{where}: `summarizer.kind` must be extractive, command or none, not {kind!r}")
+    if values["timeout"] <= 0:
+        raise UsageError(f"{where}: `summarizer.timeout` must be above 0 seconds")
+    return SummarizerSettings(kind, command, values["model"], float(values["timeout"]))
+
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  (40 ms: only for a file that is there, after the fast checks)
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{where} can't be parsed: {error}") from error
+
+
+def _checked(
+    given: Mapping[str, Any], known: Mapping[str, Any], where: str, *, strict: bool, under: str = ""
+) -> tuple[dict[str, Any], list[str]]:
+    """Lay what was given over the defaults; types must fit where `strict`."""
+    values, warnings = dict(known), []
+    for key, value in given.items():
+        name = f"{under}{key}"
+        if key not in known:
+            warnings.append(_unknown(name, key, known, where))
+        elif isinstance(known[key], dict) and known[key] and isinstance(value, Mapping):
+            values[key], more = _checked(value, known[key], where, strict=strict, under=f"{name}.")
+            warnings += more
+        elif _fits(value, known[key]):
+            values[key] = value
+        elif strict:
+            raise UsageError(f"{where}: `{name}` must be {_type_name(known[key])}, not {value!r}")
+    return values, warnings
+
+
+def _unknown(name: str, key: str, known: Mapping[str, Any], where: str) -> str:
+    close = difflib.get_close_matches(key, known, 1)
+    return f"{where}: `{name}` is no setting" + (f"; did you mean `{close[0]}`?" if close else "")
+
+
+def _fits(value: object, default: object) -> bool:
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(value, bool) and isinstance(default, bool)
+    if isinstance(default, (int, float)):
+        return isinstance(value, (int, float) if default not in {10, 5, FORMAT} else int)
+    if isinstance(default, list):
+        return isinstance(value, list) and all(isinstance(item, type(default[0])) for item in value)
+    return isinstance(value, type(default))
+
+
+def _type_name(default: object) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+    return names[type(default)]

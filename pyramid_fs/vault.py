@@ -1,0 +1,193 @@
+"""The folder: finding it, reading a file of it as a value or a page, and the few things written there beside notes."""
+
+from __future__ import annotations
+
+import json
+import zoneinfo
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyramid_fs import files, kinds, layout, settings, times
+from pyramid_fs import format as pages
+from pyramid_fs.errors import DiskError, NotAVault, UnknownFormat
+from pyramid_fs.notes import File, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyramid_fs.files import Seen
+    from pyramid_fs.format import Page
+
+NEW_SETTINGS = """\
+# A pyramid_fs vault: plain-text memory for AI agents. `pyramid format` describes what lies here.
+format = 1
+
+# The zone of times that are written without one, and of the days that views show.
+# timezone = "Europe/Berlin"
+"""
+GITIGNORE = """\
+.obsidian/workspace*.json
+.trash/
+.pyramid-*.tmp
+"""
+GITATTRIBUTES = "*.md text eol=lf diff=markdown\n"
+BASE = """\
+# Obsidian Bases: every summary of the pyramid, by tier; the cover is what no other summary links to.
+filters:
+  and:
+    - 'note.tier >= 0'
+formulas:
+  sources: 'note.provenance.length'
+  parents: 'file.backlinks.filter(value.properties.tier > note.tier).length'
+views:
+  - type: table
+    name: Cover
+    filters: 'formula.parents == 0'
+    groupBy:
+      property: file.folder
+      direction: ASC
+    order: [file.name, note.tier, note.span_from, note.span_to, note.note_count, note.summarizer]
+  - type: table
+    name: By tier
+    groupBy:
+      property: note.tier
+      direction: DESC
+    order: [file.name, note.span_from, note.span_to, note.note_count, formula.sources]
+  - type: list
+    name: What is built on this note
+    filters: 'file.hasLink(this.file)'
+    order: [file.name, note.tier]
+"""
+STARTERS = {
+    "user": "The person whose memory this is: habits, preferences, plans, people around them.",
+    "self": "The agent itself: how it works, what it was told about its work, mistakes not to repeat.",
+    "work": "Projects and tasks that have no model of their own yet.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """One vault on disk."""
+
+    root: Path
+    settings: settings.Settings
+
+    def page(self, path: str) -> Page:
+        """Read and take apart the file at `path`; raise FileNotFoundError where it is gone."""
+        return pages.read(files.read(self.root / path))
+
+    def value(self, seen: Seen) -> File | None:
+        """Read the value of a file that a walk has seen; one that may not be read is a problem, not an error."""
+        place = layout.place(seen.path)
+        if place is None:
+            return None
+        touched, zone = times.from_ns(seen.sig.mtime_ns), self.settings.zone
+        if place.kind is Kind.NOTE and not _is_utf8(seen.path):
+            return kinds.unreadable_note(seen.path, touched, zone, "its name is not UTF-8: rename it")
+        try:
+            page = self.page(seen.path)
+        except DiskError as error:
+            reason = str(error).replace(str(self.root / seen.path), "it", 1)
+            if place.kind is Kind.NOTE:
+                return kinds.unreadable_note(seen.path, touched, zone, reason)
+            page = pages.Page(problem=reason)
+        return kinds.read(seen.path, place, page, touched, zone)
+
+    def write_allowed(self) -> None:
+        """Raise UnknownFormat for a vault that a newer version wrote."""
+        if self.settings.read_only:
+            raise UnknownFormat(f"{self.root} was written by a newer version: it can be read here, not written")
+
+    def ledger(self) -> Iterator[dict[str, Any]]:
+        """Yield every line of every ledger file, conflict copies included; a line that can't be read is passed over."""
+        for name in files.names(self.root, layout.LEDGER):
+            if ".jsonl" not in name or name.startswith("."):
+                continue
+            try:
+                text = files.read(self.root / layout.LEDGER / name).decode("utf-8", "replace")
+            except (DiskError, FileNotFoundError):
+                continue
+            for line in text.splitlines():
+                try:
+                    entry = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(entry, dict):
+                    yield entry
+
+    def ledger_mark(self) -> tuple[tuple[str, files.Sig | None], ...]:
+        """Give a value that changes when a ledger file does."""
+        folder = self.root / layout.LEDGER
+        return tuple((name, files.look(folder / name)) for name in files.names(self.root, layout.LEDGER))
+
+    def add_to_ledger(self, machine: str, entries: list[dict[str, Any]]) -> None:
+        """Append lines to this machine's ledger file."""
+        lines = "".join(json.dumps(entry, ensure_ascii=False, sort_keys=True) + "\n" for entry in entries)
+        if lines:
+            files.append(self.root / layout.LEDGER / f"{machine}.jsonl", lines)
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def find_zone(name: str) -> tzinfo:
+    """Find a time zone by its name; raise KeyError or ValueError where there is none."""
+    return UTC if name == "UTC" else zoneinfo.ZoneInfo(name)
+
+
+def open_vault(root: Path) -> Vault:
+    """Open the vault at `root`. Raise NotAVault, UsageError for its settings, DiskError where it can't be read."""
+    root = root.expanduser().absolute()
+    path = root / layout.SETTINGS
+    try:
+        text, _ = pages.decode(files.read(path))
+    except FileNotFoundError:
+        hint = "there is no such folder" if not root.exists() else f"it holds no {layout.SETTINGS}"
+        raise NotAVault(f"{root} is no vault: {hint}; `pyramid init {root}` makes one") from None
+    return Vault(root, settings.read_vault(text, str(path), find_zone))
+
+
+def find_vault(named: str | None, environ: Mapping[str, str], start: Path, default: str) -> Path:
+    """Find the vault that is meant: named, `$PYRAMID_VAULT`, the nearest folder above, the user's default."""
+    if named:
+        return Path(named)
+    if environ.get("PYRAMID_VAULT"):
+        return Path(environ["PYRAMID_VAULT"])
+    for folder in (start, *start.parents):
+        if (folder / layout.SETTINGS).is_file():
+            return folder
+    if default:
+        return Path(default)
+    raise NotAVault("no vault here: `pyramid init` makes one in this folder, `--vault DIR` names another")
+
+
+def make_vault(root: Path, *, models: Mapping[str, str]) -> list[str]:
+    """Make a vault of a folder, adding only what is not there; give the paths that were made."""
+    root = root.expanduser().absolute()
+    made = []
+    for folder in layout.FOLDERS:
+        files.make_folder(root / folder)
+    wanted = {
+        layout.SETTINGS: NEW_SETTINGS.encode(),
+        ".gitignore": GITIGNORE.encode(),
+        ".gitattributes": GITATTRIBUTES.encode(),
+        "pyramid.base": BASE.encode(),
+        **{layout.card_path(model): kinds.spell_card(description) for model, description in models.items()},
+    }
+    for path, data in wanted.items():
+        if not (root / path).exists():
+            files.create(root / path, data)
+            made.append(path)
+    return made
+
+
+def created_of(path: Path) -> datetime:
+    """Give a file's modification time."""
+    return times.from_ns(path.stat().st_mtime_ns)
