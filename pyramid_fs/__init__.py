@@ -14,7 +14,7 @@ __all__ = ["Memory", "__version__"]
 def __getattr__(name: str) -> object:
     # `pyramid --version` must not pay for the whole library
     if name == "Memory":
-        from pyramid_fs.memory import Memory  # noqa: PLC0415
+        from pyramid_fs.memory import Memory
 
         return Memory
     raise AttributeError(f"module 'pyramid_fs' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Growth: plan a batch, have it summarized, commit it under the model's lock; one after the other, each on disk at once."""
+"""Growth: plan a batch, have it summarized, commit it; one after the other, each on disk before the next."""
 
 from __future__ import annotations
 

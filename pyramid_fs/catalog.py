@@ -162,7 +162,9 @@ class Catalog:
         """List the notes with a text of their own that are known under a digest."""
         if self._base and not self._whole:
             with contextlib.suppress(sqlite3.Error):
-                return sorted(path for (path,) in self._base.execute("SELECT path FROM files WHERE digest = ?", (digest,)))
+                return sorted(
+                    path for (path,) in self._base.execute("SELECT path FROM files WHERE digest = ?", (digest,))
+                )
         files = (row.file for rows in self.groups.values() for row in rows.values())
         return sorted(f.path for f in files if isinstance(f, Note) and f.digest == digest and not f.embed)
 
@@ -180,7 +182,9 @@ class Catalog:
         """List the paths that are known under a handle, in the whole vault."""
         if self._base and not self._whole:
             with contextlib.suppress(sqlite3.Error):
-                return sorted(path for (path,) in self._base.execute("SELECT path FROM files WHERE handle = ?", (handle,)))
+                return sorted(
+                    path for (path,) in self._base.execute("SELECT path FROM files WHERE handle = ?", (handle,))
+                )
         if self._index is None:
             self._index = {}
             for rows in self.groups.values():
@@ -333,9 +337,10 @@ def _connect(path: Path, key: str) -> sqlite3.Connection:
     try:
         base.execute("PRAGMA journal_mode = WAL")
         base.execute("PRAGMA synchronous = OFF")  # a lost catalog is made anew; the notes are what is synced to disk
-        kept = base.execute("SELECT name FROM sqlite_master WHERE name = 'trouble'").fetchone() and base.execute(
-            "SELECT value FROM meta WHERE key = 'key'"
-        ).fetchone()
+        kept = (
+            base.execute("SELECT name FROM sqlite_master WHERE name = 'trouble'").fetchone()
+            and base.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
+        )
         if not kept:
             base.executescript(_TABLES)
         if not kept or kept[0] != key:

@@ -62,14 +62,18 @@ class Census:
         shut: list[Problem] = []
         if models is None:
             scopes: list[str] = []
-            seen = (found for top in (layout.MODELS, *layout.SHAPES) for found in files.walk(self.vault.root, top, shut))
+            seen = (
+                found for top in (layout.MODELS, *layout.SHAPES) for found in files.walk(self.vault.root, top, shut)
+            )
             self.shut = shut
         else:
             scopes = [f"{layout.MODELS}/{model}" for model in models]
             seen = (found for scope in scopes for found in files.walk(self.vault.root, scope, shut))
         self._forget(self.catalog.update(scopes, seen, _Folders(shut), self.vault.value))
         if models is not None:
-            self.shut = [p for p in self.shut if not any(p.path == s or p.path.startswith(f"{s}/") for s in scopes)] + shut
+            self.shut = [
+                p for p in self.shut if not any(p.path == s or p.path.startswith(f"{s}/") for s in scopes)
+            ] + shut
             self._refresh_targets(scopes)
 
     def _refresh_targets(self, scopes: list[str]) -> None:
@@ -155,7 +159,10 @@ class Census:
         found = [
             row.file
             for path in self.catalog.paths_of(links.name(link))
-            if pyramid.path_fits(path, link) and (row := self.catalog.row(path)) and row.file and not self._is_shut(path)
+            if pyramid.path_fits(path, link)
+            and (row := self.catalog.row(path))
+            and row.file
+            and not self._is_shut(path)
         ]
         if len(found) == 1:
             return found[0]
@@ -194,7 +201,7 @@ class Census:
             page = self.vault.page(note.path)
         except (FileNotFoundError, DiskError):
             return Card(note.path, note.handle, problem="it can't be read")
-        from pyramid_fs import kinds  # noqa: PLC0415  (a card that a renamed folder stranded: rare)
+        from pyramid_fs import kinds
 
         return kinds.read_card(note.path, page)
 
@@ -205,7 +212,9 @@ class Census:
             found = self._targets(target.embed, own) if target else []
             if len(found) > 1:
                 listing = ", ".join(sorted(f.path[:-3] for f in found)[:5])
-                return replace(note, digest="", problem=f"the note it embeds, {note.embed}, is one of several: {listing}")
+                return replace(
+                    note, digest="", problem=f"the note it embeds, {note.embed}, is one of several: {listing}"
+                )
             target = found[0] if found else None
             if target is None:
                 return replace(note, digest="", problem=f"the note it embeds is gone: {note.embed}")

@@ -236,7 +236,9 @@ def waiting(held: Sequence[str], state: State, card: Card | None) -> tuple[str, 
     problems = [note for note in state.notes if note.problem]
     lines = [*held]
     if problems:
-        lines.append(f"{len(problems)} files need a person: pyramid doctor" if len(problems) > 1 else _one(problems[0].handle))
+        lines.append(
+            f"{len(problems)} files need a person: pyramid doctor" if len(problems) > 1 else _one(problems[0].handle)
+        )
     if card and card.problem:
         lines.append(f"its card can't be read: {card.problem}")
     return tuple(lines)
@@ -257,7 +259,9 @@ def check_models(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
     if close:
         hint = f"the closest: {', '.join(close[:CLOSEST])}"
     elif known:
-        hint = f"there are: {', '.join(list(known)[:CLOSEST])}" + (" and more, see `pyramid map`" if len(known) > CLOSEST else "")
+        hint = f"there are: {', '.join(list(known)[:CLOSEST])}" + (
+            " and more, see `pyramid map`" if len(known) > CLOSEST else ""
+        )
     else:
         hint = "there is none yet; `pyramid model new NAME` makes one"
     raise NoSuchModel(f"no model {what}; {hint}")

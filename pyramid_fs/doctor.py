@@ -55,7 +55,7 @@ def examine(census: Census) -> list[Problem]:
 
 
 def _leftovers(census: Census) -> Iterator[Problem]:
-    """What sync tools left: their text is nowhere else."""
+    """Yield what sync tools left: its text is nowhere else."""
     for top in (layout.MODELS, *layout.SHAPES):
         for path in files.everything(census.vault.root, top):
             name = path.rsplit("/", 1)[-1]
@@ -63,7 +63,9 @@ def _leftovers(census: Census) -> Iterator[Problem]:
                 fix = "take over what is only here, then delete it"
                 yield Problem(path, "a sync tool's conflict copy: it is not read as a note", fix)
             elif layout.placeholder_of(name):
-                yield Problem(path, "a cloud placeholder: its text is not on this disk yet", "open it once, or download it")
+                yield Problem(
+                    path, "a cloud placeholder: its text is not on this disk yet", "open it once, or download it"
+                )
             elif top == layout.MODELS and path.count("/") == 1 and layout.is_markdown(name):
                 yield Problem(path, "it lies in no model's folder, so it is no note", "move it into a model's folder")
 
@@ -71,7 +73,9 @@ def _leftovers(census: Census) -> Iterator[Problem]:
 def _strays(census: Census) -> Iterator[Problem]:
     for file in census.values():
         if isinstance(file, Shaped) and file.kind is Kind.STRAY:
-            yield Problem(file.path, "it lies among summaries and is none", "move it into the model's folder to make it a note")
+            yield Problem(
+                file.path, "it lies among summaries and is none", "move it into the model's folder to make it a note"
+            )
 
 
 def _cards(census: Census) -> Iterator[Problem]:
@@ -94,4 +98,6 @@ def _held(census: Census) -> Iterator[Problem]:
         state = census.now(model).state
         held = {s.handle: s.path for s in census.values() if isinstance(s, Summary)} if state.waiting else {}
         for handle, reason in state.waiting.items():
-            yield Problem(held[handle], f"it waits: {reason}", "let the sync finish, or restore the file that it stands on")
+            yield Problem(
+                held[handle], f"it waits: {reason}", "let the sync finish, or restore the file that it stands on"
+            )

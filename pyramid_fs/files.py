@@ -64,7 +64,9 @@ def walk(root: Path, below: str, shut: list[Problem]) -> Iterator[Seen]:
         except FileNotFoundError:
             continue
         except OSError as error:
-            shut.append(Problem(folder, f"the folder can't be read: {_words(error)}", "give yourself the right to read it"))
+            shut.append(
+                Problem(folder, f"the folder can't be read: {_words(error)}", "give yourself the right to read it")
+            )
             continue
         for entry in listing:
             name = entry.name
@@ -91,7 +93,7 @@ def everything(root: Path, below: str) -> Iterator[str]:
     for folder, folders, names in os.walk(root / below):
         folders[:] = sorted(name for name in folders if not layout.is_tool_folder(name))
         for name in sorted(names):
-            yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+            yield (Path(folder) / name).relative_to(root).as_posix()
 
 
 def subfolders(root: Path, below: str) -> list[str]:
@@ -108,7 +110,7 @@ def subfolders(root: Path, below: str) -> list[str]:
 def names(root: Path, below: str) -> list[str]:
     """List the names in a folder; none where there is no such folder."""
     try:
-        return sorted(os.listdir(root / below))
+        return sorted(path.name for path in (root / below).iterdir())
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -323,7 +325,7 @@ def sweep(root: Path, folders: list[str]) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path, wait: float) -> Iterator[int]:
-    """Hold a lock that dies with the process; yields a handle on its file, which keeps a few bytes for whoever holds it.
+    """Hold a lock that dies with the process; yields a handle on its file, which keeps a few bytes for its holder.
 
     Waits at most `wait` seconds, then raises Locked. (filelock does the same and costs 90 ms to import.)
     """
@@ -388,7 +390,7 @@ def cache_root(environ: Mapping[str, str]) -> Path:
     """Give the folder that `$PYRAMID_CACHE_DIR` names, or the user's cache folder."""
     if named := environ.get("PYRAMID_CACHE_DIR"):
         return Path(named).expanduser().absolute()
-    from platformdirs import user_cache_path  # noqa: PLC0415  (10 ms that a set variable saves)
+    from platformdirs import user_cache_path
 
     return user_cache_path("pyramid-fs", appauthor=False)
 
@@ -398,7 +400,7 @@ def config_file(environ: Mapping[str, str]) -> Path:
     if named := environ.get("PYRAMID_CONFIG"):
         path = Path(named).expanduser().absolute()
         return path / "config.toml" if path.is_dir() else path
-    from platformdirs import user_config_path  # noqa: PLC0415
+    from platformdirs import user_config_path
 
     return user_config_path("pyramid-fs", appauthor=False) / "config.toml"
 

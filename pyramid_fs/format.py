@@ -151,7 +151,7 @@ def _load(block: str) -> dict[str, Any] | None:
     if _nests_deeper(block, NESTING):
         raise ValueError("its front matter can't be parsed: brackets nest too deep")
     # yaml costs 50 ms to import, more than the rest of a warm command; files known to the catalog don't need it
-    from pyramid_fs.scalars import ScalarError, load  # noqa: PLC0415
+    from pyramid_fs.scalars import ScalarError, load
 
     try:
         return load(block)
@@ -241,8 +241,8 @@ def _quoted(text: str) -> str:
 def set_key(data: bytes, key: str, value: object) -> bytes:
     """Change one key of a person's file: that key's line alone, or a new line at the end of the block.
 
-    None takes the key away. Byte order mark, line ends, comments, order and quoting of all else stay. Raise RefusedWrite where the block can't
-    be parsed, or where the change would touch more than that key.
+    None takes the key away. Byte order mark, line ends, comments, order and quoting of all else stay. Raise
+    RefusedWrite where the block can't be parsed, or where the change would touch more than that key.
     """
     page = read(data)
     if page.problem:
@@ -290,12 +290,17 @@ def _line_end(lines: Sequence[str]) -> str:
 
 
 def _starts_key(line: str, key: str) -> bool:
-    return re.match(rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')[ \t]*:(?=[ \t\r\n]|$)", line) is not None
+    return (
+        re.match(rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')[ \t]*:(?=[ \t\r\n]|$)", line)
+        is not None
+    )
 
 
 def _in_style_of(old: str, new: str) -> str:
     """Keep what stands around the value in the old line: the key's spelling, quotes, a comment."""
-    found = re.match(r"([^:]*:[ \t]*)(\"[^\"\\]*\"|'[^']*'|[^\s\"'#\[{&*!|>][^#\r\n]*?)([ \t]+#[^\r\n]*|[ \t]*)[\r\n]*$", old)
+    found = re.match(
+        r"([^:]*:[ \t]*)(\"[^\"\\]*\"|'[^']*'|[^\s\"'#\[{&*!|>][^#\r\n]*?)([ \t]+#[^\r\n]*|[ \t]*)[\r\n]*$", old
+    )
     if not found:
         return new
     value = new.split(": ", 1)[1]

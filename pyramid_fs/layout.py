@@ -166,7 +166,7 @@ def slug(title: str, limit: int = SLUG_BYTES) -> str:
 
 def _in_slug(letter: str) -> bool:
     category = unicodedata.category(letter)
-    return category[0] in "LN" or category in {"Mn", "Mc", "So"} and letter not in "\ufe0e\ufe0f"
+    return category[0] in "LN" or (category in {"Mn", "Mc", "So"} and letter not in "\ufe0e\ufe0f")
 
 
 def shorten(text: str, limit: int) -> str:

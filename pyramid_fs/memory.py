@@ -7,14 +7,29 @@ import os
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from pyramid_fs import advance, census, context, doctor, files, kinds, layout, pyramid, recall, render, settings, times, vault, views
+from pyramid_fs import (
+    advance,
+    census,
+    context,
+    doctor,
+    files,
+    kinds,
+    layout,
+    pyramid,
+    recall,
+    render,
+    settings,
+    times,
+    vault,
+    views,
+)
 from pyramid_fs import format as pages
 from pyramid_fs import record as recording
-from pyramid_fs.catalog import Catalog
 from pyramid_fs.advance import Grown, Tools
-from pyramid_fs.errors import DiskError, Problem, ExistsAlready, NoSuchHandle, RefusedWrite, UsageError
+from pyramid_fs.catalog import Catalog
+from pyramid_fs.errors import DiskError, ExistsAlready, NoSuchHandle, Problem, RefusedWrite, UsageError
 from pyramid_fs.notes import Card, Kind, Note, Shaped, Summary
 from pyramid_fs.summarizers import configured
 
@@ -73,7 +88,7 @@ class Memory:
         """Let go of the catalog."""
         self.census.catalog.close()
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         """Open for a `with` block."""
         return self
 
@@ -103,7 +118,13 @@ class Memory:
     # Notes
 
     def record(
-        self, text: str, models: Sequence[str], *, source: str = "", created: datetime | None = None, create: bool = False
+        self,
+        text: str,
+        models: Sequence[str],
+        *,
+        source: str = "",
+        created: datetime | None = None,
+        create: bool = False,
     ) -> recording.Recorded:
         """Write one note into one or several models; give its handle.
 
@@ -115,7 +136,7 @@ class Memory:
             raise UsageError("name the model that the note belongs to: -m MODEL")
         names = self._known(models, create=create)
         made = recording.record(self._tools(), text, names, source, created)
-        from pyramid_fs import leaks  # noqa: PLC0415  (its rules are imported only for a text that may break one)
+        from pyramid_fs import leaks
 
         warnings = tuple(f"this looks like a secret ({kind}), and notes are plain text" for kind in leaks.find(text))
         return recording.Recorded(made.handle, made.path, made.models, made.repeat, warnings)
@@ -149,7 +170,9 @@ class Memory:
         if kept:
             self.census.catalog.keep_derived(kept)
         newest = {entry["path"]: entry for entry in sorted(states, key=lambda e: (e["micros"], e["handle"]))}
-        ordered = sorted(newest.values(), key=lambda e: (e["micros"], e["handle"]), reverse=True)[: context.RECENT_NOTES]
+        ordered = sorted(newest.values(), key=lambda e: (e["micros"], e["handle"]), reverse=True)[
+            : context.RECENT_NOTES
+        ]
         recent_texts = self._recent_texts(ordered)
         return context.Map(self.name, tuple(lines), tuple(line.name for line in archived), tuple(recent_texts))
 
@@ -321,9 +344,15 @@ class Memory:
     def _expanded_summary(self, now: ModelNow, file: Summary) -> context.Expanded:
         state, models = now.state, (now.name,)
         if file.handle not in state.active:
-            reason = state.waiting.get(file.handle) or file.problem or "it is a loser of a merge: its sources count elsewhere"
+            reason = (
+                state.waiting.get(file.handle)
+                or file.problem
+                or "it is a loser of a merge: its sources count elsewhere"
+            )
             text = self._text_of(views.of_summary(file), models)
-            return context.Expanded(self.name, file.handle, f"summary that is not active: {reason}", models, text, (), (), ())
+            return context.Expanded(
+                self.name, file.handle, f"summary that is not active: {reason}", models, text, (), (), ()
+            )
         notes = {note.path: note for note in state.notes}
         places = state.sources[file.handle]
         if file.tier:
@@ -347,7 +376,7 @@ class Memory:
         body = "\n".join(part for part in (page.block.strip(), page.body) if part)
         return context.Text(handle, path, (), -1, 1, "", "", "", body, problem=page.problem)
 
-    def recall(self, query: str, **asked: Any) -> context.Hits:  # noqa: ANN401
+    def recall(self, query: str, **asked: Any) -> context.Hits:
         """Find texts; see `recall.Asked` for the filters."""
         models = asked.get("models") or ()
         if models:
@@ -420,7 +449,7 @@ class Memory:
 
     def redo(self, handle: str) -> Iterator[Summary]:
         """Write a summary again, and those above it; yields each once it is on disk."""
-        from pyramid_fs import redo  # noqa: PLC0415
+        from pyramid_fs import redo
 
         self.vault.write_allowed()
         self.census.refresh()
@@ -445,19 +474,27 @@ class Memory:
         for name in self.census.models():
             now = self.census.now(name)
             due = 0 if now.held else sum(1 for _ in pyramid.plan(now.state, shape, clock))
-            failed = (f"the last summary failed: {trouble[name][2]} (tried {trouble[name][0]} times)",) if name in trouble else ()
+            failed = (
+                (f"the last summary failed: {trouble[name][2]} (tried {trouble[name][0]} times)",)
+                if name in trouble
+                else ()
+            )
             reasons = (*context.waiting(now.held, now.state, now.card), *failed)
             counts = context.by_tier(now.state)
             models.append(
-                context.ModelStatus(name, len(now.state.notes), len(now.state.tail), counts, due, len(now.state.revised), reasons)
+                context.ModelStatus(
+                    name, len(now.state.notes), len(now.state.tail), counts, due, len(now.state.revised), reasons
+                )
             )
         problems = tuple(doctor.problems(self.census))
         count = sum(1 for top in (layout.MODELS, *layout.SHAPES) for _ in self.census.values(top))
-        return context.Status(self.name, tuple(models), problems, {"files": count, "indexed": None}, None, self.warnings)
+        return context.Status(
+            self.name, tuple(models), problems, {"files": count, "indexed": None}, None, self.warnings
+        )
 
     def verify(self) -> Report:
         """Prove from the files alone that each note is counted exactly once."""
-        from pyramid_fs import verify  # noqa: PLC0415
+        from pyramid_fs import verify
 
         return verify.verify(self.vault.root, self.vault.settings.zone)
 
@@ -497,12 +534,17 @@ class Memory:
     def archive_model(self, name: str, *, archived: bool = True) -> str:
         """Put a model away, or bring it back. Its notes stay where they are, and are found by recall."""
         (known,) = context.check_models([name], self.census.models())
-        self._set_on_card(known, {"archived": True if archived else None, **({} if archived else {"folded_into": None})})
+        self._set_on_card(
+            known, {"archived": True if archived else None, **({} if archived else {"folded_into": None})}
+        )
         return known
 
     def fold_model(self, name: str, into: str, text: str = "") -> recording.Recorded:
         """Write one note into another model that says what this one held, and put this one away."""
-        source, target = context.check_models([name], self.census.models()), context.check_models([into], self.census.models())
+        source, target = (
+            context.check_models([name], self.census.models()),
+            context.check_models([into], self.census.models()),
+        )
         if source == target:
             raise UsageError("a model can't be folded into itself")
         now = self.census.fresh(source[0])
@@ -582,7 +624,7 @@ class Memory:
         self, path: Path, *, model: str = "", dry: bool = False, step: Callable[[int], None] = lambda _: None
     ) -> Imported:
         """Import notes from a file of JSON lines."""
-        from pyramid_fs.importers import jsonl  # noqa: PLC0415
+        from pyramid_fs.importers import jsonl
 
         self.vault.write_allowed()
         if not path.is_file():
@@ -594,7 +636,7 @@ class Memory:
         self, folder: Path, *, model: str = "", dry: bool = False, step: Callable[[int], None] = lambda _: None
     ) -> Imported:
         """Import a folder of markdown notes."""
-        from pyramid_fs.importers import markdown  # noqa: PLC0415
+        from pyramid_fs.importers import markdown
 
         self.vault.write_allowed()
         name = layout.legal(model) if model else ""

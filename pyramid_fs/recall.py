@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from pyramid_fs import kinds, layout, scan, times
@@ -13,6 +12,7 @@ from pyramid_fs.notes import Card, Dated, File, Note, Shaped, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime, tzinfo
 
     from pyramid_fs.census import Census
     from pyramid_fs.scan import Found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from pyramid_fs import files, history, kinds, layout, pyramid, summarizers
@@ -66,10 +67,8 @@ def _version(tools: Tools, now: ModelNow, path: str, source: Source) -> tuple[No
 
 def _texts(tools: Tools, path: str) -> Iterator[bytes]:
     root = tools.census.vault.root
-    try:
+    with contextlib.suppress(DiskError, FileNotFoundError):
         yield files.read(root / path)
-    except (DiskError, FileNotFoundError):
-        pass
     yield from history.versions(root, path)
 
 

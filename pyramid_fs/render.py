@@ -73,7 +73,11 @@ def _left(left: Left) -> str:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number != 1 else f"1 {what.removesuffix('s') if not what.endswith('ies') else 'summary'}"
+    return (
+        f"{number:,} {what}"
+        if number != 1
+        else f"1 {what.removesuffix('s') if not what.endswith('ies') else 'summary'}"
+    )
 
 
 def map_text(found: Map) -> str:

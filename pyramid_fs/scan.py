@@ -18,7 +18,9 @@ PARTIAL = 0.4
 """What a word counts that was only found as the beginning of another."""
 
 _QUERY = re.compile(r'(-?)"([^"]+)"|(-?)(\S+)')
-_NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_NO_SPACES = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,9 @@ def read_person(text: str, where: str, vault: str, home: str) -> Config:
     chosen = dict(values["summarizer"])
     for path, own in values["vaults"].items():
         if isinstance(own, Mapping) and _same_folder(path, vault, home):
-            table, more = _checked(own.get("summarizer", {}), chosen, f'{where}, vaults."{path}".summarizer', strict=True)
+            table, more = _checked(
+                own.get("summarizer", {}), chosen, f'{where}, vaults."{path}".summarizer', strict=True
+            )
             chosen, warnings = table, [*warnings, *more]
     return Config(
         default_vault=values["default_vault"],
@@ -165,7 +167,7 @@ def _summarizer(values: Mapping[str, Any], where: str) -> SummarizerSettings:
 
 
 def _parse(text: str, where: str) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415  (40 ms: only for a file that is there, after the fast checks)
+    import tomllib
 
     try:
         return tomllib.loads(text)

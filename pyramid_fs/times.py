@@ -66,8 +66,7 @@ def from_ns(nanoseconds: int) -> datetime:
     try:
         return EPOCH + timedelta(microseconds=nanoseconds // 1000)
     except OverflowError:
-        edge = datetime.max if nanoseconds > 0 else datetime.min
-        return edge.replace(tzinfo=UTC)
+        return datetime.max.replace(tzinfo=UTC) if nanoseconds > 0 else datetime.min.replace(tzinfo=UTC)
 
 
 def micros(time: datetime) -> int:

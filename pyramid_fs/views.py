@@ -124,14 +124,19 @@ def plan(state: State, budget: int, size: Callable[[Entry], int]) -> View:
     return View(
         model=state.model,
         entries=(*_oldest_first([*cover, *ramp]), *_oldest_first(shown)),
-        left=tuple(_left(state.model, [entry for entry in missed if not entry.again], [entry for entry in missed if entry.again], missed_ramp)),
+        left=tuple(
+            _left(
+                state.model,
+                [entry for entry in missed if not entry.again],
+                [entry for entry in missed if entry.again],
+                missed_ramp,
+            )
+        ),
         chars=budget - room,
     )
 
 
-def _fill(
-    entries: Iterable[Entry], room: int, size: Callable[[Entry], int]
-) -> tuple[list[Entry], list[Entry], int]:
+def _fill(entries: Iterable[Entry], room: int, size: Callable[[Entry], int]) -> tuple[list[Entry], list[Entry], int]:
     """Take each entry that fits in what room is left; give those taken, those not, and the room."""
     taken, missed = [], []
     for entry in entries:

@@ -62,9 +62,11 @@ class Verbs(click.Group):
     """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """List the verbs."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the module that holds a verb."""
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"pyramid_fs.cli.{VERBS[cmd_name]}")
@@ -72,14 +74,16 @@ class Verbs(click.Group):
         return found if isinstance(found, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the verbs with their help, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(verb, HELP[verb]) for verb in VERBS])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or name the closest."""
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            import difflib  # noqa: PLC0415  (only for a mistyped verb)
+            import difflib
 
             close = difflib.get_close_matches(args[0], VERBS, 1)
             hint = f"; did you mean `{close[0]}`?" if close else "; `pyramid --help` lists the verbs"
@@ -103,7 +107,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
-    from pyramid_fs.errors import PyramidError  # noqa: PLC0415
+    from pyramid_fs.errors import PyramidError
 
     _utf8()
     try:

@@ -49,7 +49,7 @@ def verb(*, answers: bool = True) -> Callable[[_Command], _Command]:
     def decorate(command: _Command) -> _Command:
         @wraps(command)
         @click.pass_context
-        def run(ctx: click.Context, /, *args: Any, vault: str | None, **options: Any) -> Any:  # noqa: ANN401
+        def run(ctx: click.Context, /, *args: Any, vault: str | None, **options: Any) -> Any:
             return command(opened(ctx, vault), *args, **options)
 
         run = click.option("--vault", metavar="DIR", help="The vault, if not the one at hand.")(run)
@@ -58,7 +58,7 @@ def verb(*, answers: bool = True) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def json_option(command: Any) -> Any:  # noqa: ANN401
+def json_option(command: Any) -> Any:
     """Give a command `--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for programs.")(command)
 
@@ -68,7 +68,7 @@ def answer(value: object, text: str, *, as_json: bool) -> None:
     click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401
+def plain(value: Any) -> Any:
     """Turn a value into what JSON holds; fields in their order, times as text."""
     if is_dataclass(value) and not isinstance(value, type):
         return {key: plain(item) for key, item in asdict(value).items()}

@@ -30,9 +30,9 @@ def advance(
     memory: Memory,
     models: tuple[str, ...],
     limit: int | None,
-    dry_run: bool,  # noqa: FBT001
-    background: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+    dry_run: bool,
+    background: bool,
+    as_json: bool,
 ) -> int:
     """Write the summaries that are due, of all models or of some. Safe to interrupt at any moment."""
     if background:
@@ -58,8 +58,17 @@ def advance(
 def _shown(memory: Memory, batch: Batch) -> dict[str, object]:
     start, end = (times.day(time, memory.vault.settings.zone) for time in batch.span)
     count = len(batch.sources)
-    sources = f"{count} summaries" if isinstance(batch.sources[0], Summary) else f"{count} note{'s' if count > 1 else ''}"
-    return {"model": batch.model, "tier": batch.tier, "sources": sources, "notes": batch.note_count, "from": start, "to": end}
+    sources = (
+        f"{count} summaries" if isinstance(batch.sources[0], Summary) else f"{count} note{'s' if count > 1 else ''}"
+    )
+    return {
+        "model": batch.model,
+        "tier": batch.tier,
+        "sources": sources,
+        "notes": batch.note_count,
+        "from": start,
+        "to": end,
+    }
 
 
 def _with_progress(memory: Memory, models: tuple[str, ...], limit: int | None, due: int) -> Advanced:
@@ -81,7 +90,7 @@ def _with_progress(memory: Memory, models: tuple[str, ...], limit: int | None, d
 @click.command()
 @click.argument("handle")
 @verb()
-def redo(memory: Memory, handle: str, as_json: bool) -> None:  # noqa: FBT001
+def redo(memory: Memory, handle: str, as_json: bool) -> None:
     """Write a summary again over the same batch, in the same file, and then those above it."""
     written = [summary.handle for summary in memory.redo(handle)]
     answer({"vault": memory.name, "written": written}, "\n".join(written), as_json=as_json)

@@ -55,9 +55,9 @@ def record(
     models: tuple[str, ...],
     source: str,
     created: str | None,
-    create: bool,  # noqa: FBT001
-    no_advance: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+    create: bool,
+    no_advance: bool,
+    as_json: bool,
 ) -> None:
     """Write one note into one or several models and print its handle; TEXT `-` reads standard input."""
     made = memory.record(
@@ -77,7 +77,7 @@ def record(
 
 @click.command("map")
 @verb()
-def map_(memory: Memory, as_json: bool) -> None:  # noqa: FBT001
+def map_(memory: Memory, as_json: bool) -> None:
     """Show the index of models and the newest notes. Nothing is loaded by it."""
     found = memory.map()
     answer(found, render.map_text(found), as_json=as_json)
@@ -96,8 +96,8 @@ def load(
     chars: int | None,
     tier: str | None,
     page: int,
-    no_advance: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+    no_advance: bool,
+    as_json: bool,
 ) -> None:
     """Show models: summaries that cover all notes, the newest notes, and what a budget left out."""
     found = memory.load(models, chars=chars, tier=tier, page=page)
@@ -113,7 +113,7 @@ def load(
 @click.command()
 @click.argument("handle")
 @verb()
-def expand(memory: Memory, handle: str, as_json: bool) -> None:  # noqa: FBT001
+def expand(memory: Memory, handle: str, as_json: bool) -> None:
     """Show the sources of a summary, or a note with the summaries made from it."""
     found = memory.expand(handle)
     answer(found, render.expanded_text(found), as_json=as_json)
@@ -129,7 +129,7 @@ def expand(memory: Memory, handle: str, as_json: bool) -> None:  # noqa: FBT001
 @click.option("-n", "limit", type=int, default=10, show_default=True, help="So many hits.")
 @click.option("--start", type=int, default=0, hidden=True)
 @verb()
-def recall(memory: Memory, query: tuple[str, ...], limit: int, as_json: bool, **filters: object) -> None:  # noqa: FBT001
+def recall(memory: Memory, query: tuple[str, ...], limit: int, as_json: bool, **filters: object) -> None:
     """Find texts: more of the words ranks higher; a "quoted phrase" must be there, a -word must not."""
     text = " ".join(query)
     if not text.strip():

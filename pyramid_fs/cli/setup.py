@@ -12,11 +12,11 @@ import click
 
 from pyramid_fs import files, vault
 from pyramid_fs.cli.common import answer, json_option, verb
-from pyramid_fs.importers import Imported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyramid_fs.importers import Imported
     from pyramid_fs.memory import Memory
 
 SHOWN_BAD = 20
@@ -29,7 +29,7 @@ SHOWN_BAD = 20
 @click.option("--default", is_flag=True, help="Make it the vault that is used where none is named or near.")
 @json_option
 @click.pass_context
-def init(ctx: click.Context, folder: str | None, bare: bool, default: bool, as_json: bool) -> None:  # noqa: FBT001
+def init(ctx: click.Context, folder: str | None, bare: bool, default: bool, as_json: bool) -> None:
     """Make a vault of FOLDER (this one if not named); it may lie in an Obsidian vault. Nothing there is changed."""
     root = Path(folder or ctx.find_root().obj["vault"] or ".").expanduser().absolute()
     made = vault.make_vault(root, models={} if bare else vault.STARTERS)
@@ -70,7 +70,7 @@ INTO = click.option("-m", "--model", default="", help="The model that the notes 
 @INTO
 @DRY_RUN
 @verb()
-def jsonl(memory: Memory, path: Path, model: str, dry_run: bool, as_json: bool) -> int:  # noqa: FBT001
+def jsonl(memory: Memory, path: Path, model: str, dry_run: bool, as_json: bool) -> int:
     """Import {"model" | "models", "text", "created", "source"}, one JSON object a line."""
     size = path.stat().st_size if path.is_file() else 0
     found = _with_progress(size, lambda step: memory.import_jsonl(path, model=model, dry=dry_run, step=step))
@@ -82,7 +82,7 @@ def jsonl(memory: Memory, path: Path, model: str, dry_run: bool, as_json: bool) 
 @INTO
 @DRY_RUN
 @verb()
-def markdown(memory: Memory, folder: Path, model: str, dry_run: bool, as_json: bool) -> int:  # noqa: FBT001
+def markdown(memory: Memory, folder: Path, model: str, dry_run: bool, as_json: bool) -> int:
     """Import a folder of markdown notes as they are; without -m each of its folders becomes a model."""
     count = sum(1 for _ in folder.rglob("*.md")) if folder.is_dir() else 0
     found = _with_progress(count, lambda step: memory.import_markdown(folder, model=model, dry=dry_run, step=step))

@@ -23,7 +23,7 @@ def model(ctx: click.Context) -> None:
 
 @model.command("list")
 @verb()
-def list_(memory: Memory, as_json: bool) -> None:  # noqa: FBT001
+def list_(memory: Memory, as_json: bool) -> None:
     """List the models, archived ones too."""
     found = memory.map()
     lines = [render.model_line(line) for line in found.models] + [f"- {name} [archived]" for name in found.archived]
@@ -35,7 +35,7 @@ def list_(memory: Memory, as_json: bool) -> None:  # noqa: FBT001
 @click.argument("name")
 @click.option("--description", "-d", default="", help="What the model is about: agents choose by it.")
 @verb()
-def new(memory: Memory, name: str, description: str, as_json: bool) -> None:  # noqa: FBT001
+def new(memory: Memory, name: str, description: str, as_json: bool) -> None:
     """Make a model."""
     made = memory.create_model(name, description)
     answer({"vault": memory.name, "name": made}, made, as_json=as_json)
@@ -45,7 +45,7 @@ def new(memory: Memory, name: str, description: str, as_json: bool) -> None:  # 
 @click.argument("name")
 @click.argument("text")
 @verb()
-def describe(memory: Memory, name: str, text: str, as_json: bool) -> None:  # noqa: FBT001
+def describe(memory: Memory, name: str, text: str, as_json: bool) -> None:
     """Change what a model is said to be about."""
     known = memory.describe_model(name, text)
     answer({"vault": memory.name, "name": known}, known, as_json=as_json)
@@ -55,7 +55,7 @@ def describe(memory: Memory, name: str, text: str, as_json: bool) -> None:  # no
 @click.argument("name")
 @click.argument("to")
 @verb()
-def rename(memory: Memory, name: str, to: str, as_json: bool) -> None:  # noqa: FBT001
+def rename(memory: Memory, name: str, to: str, as_json: bool) -> None:
     """Rename a model; no link changes and nothing is summarized again."""
     made = memory.rename_model(name, to)
     answer({"vault": memory.name, "name": made}, made, as_json=as_json)
@@ -66,7 +66,7 @@ def rename(memory: Memory, name: str, to: str, as_json: bool) -> None:  # noqa: 
 @click.argument("into")
 @click.option("--text", default="", help="What the other model should know of it; `-` reads standard input.")
 @verb()
-def fold(memory: Memory, name: str, into: str, text: str, as_json: bool) -> None:  # noqa: FBT001
+def fold(memory: Memory, name: str, into: str, text: str, as_json: bool) -> None:
     """Write one note into another model that says what this one held, and archive this one."""
     made = memory.fold_model(name, into, text_argument((text,)) if text else "")
     answer(made, made.handle, as_json=as_json)
@@ -75,7 +75,7 @@ def fold(memory: Memory, name: str, into: str, text: str, as_json: bool) -> None
 @model.command()
 @click.argument("name")
 @verb()
-def archive(memory: Memory, name: str, as_json: bool) -> None:  # noqa: FBT001
+def archive(memory: Memory, name: str, as_json: bool) -> None:
     """Put a model away: off the map, its notes kept and found by recall."""
     known = memory.archive_model(name)
     answer({"vault": memory.name, "name": known, "archived": True}, known, as_json=as_json)
@@ -84,7 +84,7 @@ def archive(memory: Memory, name: str, as_json: bool) -> None:  # noqa: FBT001
 @model.command()
 @click.argument("name")
 @verb()
-def unarchive(memory: Memory, name: str, as_json: bool) -> None:  # noqa: FBT001
+def unarchive(memory: Memory, name: str, as_json: bool) -> None:
     """Bring an archived model back."""
     known = memory.archive_model(name, archived=False)
     answer({"vault": memory.name, "name": known, "archived": False}, known, as_json=as_json)
@@ -98,7 +98,7 @@ def topic() -> None:
 @topic.command("add")
 @click.argument("title", nargs=-1, required=True)
 @verb()
-def add_topic(memory: Memory, title: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+def add_topic(memory: Memory, title: tuple[str, ...], as_json: bool) -> None:
     """Make a topic's card and print its slug."""
     slug = memory.add_topic(" ".join(title))
     answer({"vault": memory.name, "topic": slug}, slug, as_json=as_json)
@@ -113,7 +113,7 @@ def entity() -> None:
 @click.argument("name", nargs=-1, required=True)
 @click.option("--kind", default="", help="person, project, place, …")
 @verb()
-def add_entity(memory: Memory, name: tuple[str, ...], kind: str, as_json: bool) -> None:  # noqa: FBT001
+def add_entity(memory: Memory, name: tuple[str, ...], kind: str, as_json: bool) -> None:
     """Add an entity and print its handle; one of a like name is flagged, never skipped."""
     handle = memory.add_entity(" ".join(name), kind)
     answer({"vault": memory.name, "handle": handle}, handle, as_json=as_json)
@@ -122,7 +122,7 @@ def add_entity(memory: Memory, name: tuple[str, ...], kind: str, as_json: bool) 
 @click.command()
 @click.argument("handles", nargs=-1, required=True)
 @verb()
-def confirm(memory: Memory, handles: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+def confirm(memory: Memory, handles: tuple[str, ...], as_json: bool) -> None:
     """Confirm pending entities and procedures; one line of each file changes."""
     changed = memory.confirm(handles)
     answer({"vault": memory.name, "confirmed": changed}, "\n".join(changed) or "Confirmed already.", as_json=as_json)

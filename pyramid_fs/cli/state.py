@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @verb()
-def status(memory: Memory, as_json: bool) -> None:  # noqa: FBT001
+def status(memory: Memory, as_json: bool) -> None:
     """Show each model's notes and summaries, what is due, what waits and why."""
     found = memory.status()
     answer(found, render.status_text(found), as_json=as_json)
@@ -23,9 +23,9 @@ def status(memory: Memory, as_json: bool) -> None:  # noqa: FBT001
 
 @click.command()
 @verb()
-def verify(memory: Memory, as_json: bool) -> int:  # noqa: FBT001
+def verify(memory: Memory, as_json: bool) -> int:
     """Prove from the files alone that every note is counted exactly once; exit 1 where the sum does not balance."""
-    from pyramid_fs.verify import as_text  # noqa: PLC0415
+    from pyramid_fs.verify import as_text
 
     found = memory.verify()
     answer(found, as_text(found, memory.name), as_json=as_json)
@@ -34,7 +34,7 @@ def verify(memory: Memory, as_json: bool) -> int:  # noqa: FBT001
 
 @click.command()
 @verb()
-def doctor(memory: Memory, as_json: bool) -> int:  # noqa: FBT001
+def doctor(memory: Memory, as_json: bool) -> int:
     """List files that a person should look at, each with the reason and the fix; exit 1 where there are any."""
     found = memory.doctor()
     value = {"vault": memory.name, "problems": found}

@@ -6,11 +6,10 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyramid_fs import kinds, layout, record, times
-from pyramid_fs import format as pages
-from pyramid_fs import links
-from pyramid_fs.errors import ExistsAlready, PyramidError, UsageError
 from pyramid_fs import files as disk
+from pyramid_fs import format as pages
+from pyramid_fs import kinds, layout, links, record, times
+from pyramid_fs.errors import ExistsAlready, PyramidError, UsageError
 from pyramid_fs.importers import LINES, Imported, done, suffixes, tag
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def lines(path: Path) -> Iterator[bytes]:
         raise UsageError(f"{path} can't be read: {(error.strerror or str(error)).lower()}") from error
 
 
-def parse(data: bytes, zone: Any, default: str = "") -> Line:  # noqa: ANN401
+def parse(data: bytes, zone: Any, default: str = "") -> Line:
     """Read one line; raise ValueError with the reason."""
     try:
         found = json.loads(data.decode("utf-8-sig"))
@@ -91,7 +90,7 @@ def bring_in(
             same[line.created or undated] += 1
             continue
         time = line.created or undated
-        line = line._replace(created=time + same[time] * times.TICK)  # noqa: PLW2901
+        line = line._replace(created=time + same[time] * times.TICK)
         same[time] += 1
         for model in line.models:
             if model not in existing:
@@ -127,7 +126,9 @@ class _Pending:
         if self._dry:
             return len(line.models)
         created = line.created or times.EPOCH
-        made, path = self._create(line.models[0], created, line.text, mark, kinds.spell_note(line.text, created, line.source))
+        made, path = self._create(
+            line.models[0], created, line.text, mark, kinds.spell_note(line.text, created, line.source)
+        )
         embed = pages.spell({}, f"!{links.spell(layout.handle(path))}")
         for model in line.models[1:]:
             made += self._create(model, created, line.text, f"{mark}:{model}", embed)[0]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from pyramid_fs import files as disk
 from pyramid_fs import format as pages
 from pyramid_fs import kinds, layout, times
 from pyramid_fs.errors import DiskError, ExistsAlready, IllegalName, UsageError
-from pyramid_fs.notes import Kind
 from pyramid_fs.importers import LINES, Imported, done, suffixes, tag
+from pyramid_fs.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +103,6 @@ def _copy(root: Path, path: str, data: bytes, mark: str, original: Path) -> int:
             if disk.read(root / name) == data:
                 return 0
             continue
-        disk.copy_times(root / name, os.stat(original))
+        disk.copy_times(root / name, original.stat())
         return 1
     raise ExistsAlready(f"{path} and the names after it are taken")

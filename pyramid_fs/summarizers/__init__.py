@@ -109,7 +109,7 @@ def _pieces(item: Item, most: int) -> Iterator[Item]:
 
 def in_sentences(text: str) -> str:
     """Set a text one sentence a line, so that git diffs a sentence."""
-    import sentencex  # noqa: PLC0415  (only a model's prose needs it)
+    import sentencex
 
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     return "\n".join(s.strip() for line in lines for s in sentencex.segment("en", line) if s.strip())
@@ -156,7 +156,7 @@ def configured(chosen: SummarizerSettings) -> Summarizer | None:
     if chosen.kind == "none":
         return None
     if chosen.kind == "command":
-        from pyramid_fs.summarizers.command import Command  # noqa: PLC0415  (only what is configured is imported)
+        from pyramid_fs.summarizers.command import Command
 
         return Command(chosen.command, chosen.timeout, chosen.model)
     return Extractive()
@@ -172,7 +172,7 @@ class Extractive:
 
     def summarize(self, request: Request) -> str:
         """Pick the sentences, from the notes below at every tier."""
-        from pyramid_fs.summarizers.extractive import extract  # noqa: PLC0415
+        from pyramid_fs.summarizers.extractive import extract
 
         notes = (item.text for item in request.items) if request.tier == 0 else request.notes()
         return extract(notes, request.target)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyramid_fs.errors import SummarizerFailed
@@ -31,13 +32,13 @@ class Command:
 
     def __init__(self, command: tuple[str, ...], timeout: float, model: str = "") -> None:
         self._command, self._timeout = command, timeout
-        self.name = f"command:{model or os.path.basename(command[0])}"
+        self.name = f"command:{model or Path(command[0]).name}"
 
     def summarize(self, request: Request) -> str:
         """Run the program once."""
         try:
             child = subprocess.Popen(  # noqa: S603  (the user's own configuration names it; never a vault)
-                [os.path.expanduser(word) for word in self._command],
+                [str(Path(word).expanduser()) if word.startswith("~") else word for word in self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

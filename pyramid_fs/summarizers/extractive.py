@@ -48,8 +48,8 @@ who whom why with would you your yours i'm i've i'd i'll it's that's you're you'
 she's there's what's let's don't didn't doesn't can't isn't wasn't won't couldn't wouldn't haven't about after all also
 any because before both down during each even few get gets getting got go going gonna have how's know like lot lots
 make makes making much only other really same see seems since still sure take tell thing things think through time
-under until soon talk chat want way well while will yes yeah yep you'd again always around back come definitely feel feeling feels
-keep kind let look looking looks mean need nothing one say says something stuff totally truly understand
+under until soon talk chat want way well while will yes yeah yep you'd again always around back come definitely
+feel feeling feels keep kind let look looks mean need nothing one say says something stuff totally truly understand
 hey hi hello hiya bye goodbye thanks thank thx wow whoa cool great awesome amazing nice good glad happy fantastic
 wonderful lovely love sounds sound right ok okay lol haha hahaha hehe please sorry welcome congrats congratulations oh
 ah aw aww man buddy absolutely exactly inspiring incredible beautiful proud excited exciting hope fun best better

@@ -121,9 +121,9 @@ def test_every_note_contributes_to_a_batch_of_ten() -> None:
 
 
 def test_long_input_is_covered_from_start_to_end() -> None:
-    texts = [story(note) for note in range(1000)]
+    texts = [story(note) for note in range(600)]
     found = [int(number) for number in re.findall(r"subject(\d+)x", extract(texts, 1000))]
-    assert {number // 250 for number in found} == {0, 1, 2, 3}
+    assert {number // 150 for number in found} == {0, 1, 2, 3}
 
 
 def test_short_input_comes_back_whole() -> None:
@@ -195,13 +195,13 @@ def test_cut_never_breaks_a_grapheme(grapheme: str) -> None:
 
 
 def test_huge_single_line() -> None:
-    summary = extract(["x1y2" * 1_000_000], 600)
+    summary = extract(["x1y2" * 250_000], 600)
     assert len(summary) == 600
     assert summary.endswith("y2x1y…")
 
 
 def test_long_paragraph_without_spaces_is_sampled() -> None:
-    text = "".join(f"服务器第{number}号在上海买了。" for number in range(45_000))
+    text = "".join(f"服务器第{number}号在上海买了。" for number in range(32_000))
     summary = extract([text], 600)
     assert_whole_lines(summary, [text])
     assert abs(len(summary) - 600) <= 0.08 * 600
@@ -209,7 +209,7 @@ def test_long_paragraph_without_spaces_is_sampled() -> None:
 
 def test_many_log_lines() -> None:
     line = "2024-05-01 12:{:02}:07 worker {} served request number {} in the second queue"
-    lines = [line.format(n % 60, n, n * 7) for n in range(5000)]
+    lines = [line.format(n % 60, n, n * 7) for n in range(3000)]
     summary = extract(["\n".join(lines)], 600)
     assert set(summary.splitlines()) <= set(lines)
     assert abs(len(summary) - 600) <= 0.15 * 600
@@ -242,7 +242,7 @@ def test_same_bytes_in_every_process() -> None:
 PROSE = st.text(alphabet=st.sampled_from("aB é.!?。我ก\u0301\n#->`[]|:1 \u2028👍\u200d"), max_size=200)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts=st.lists(st.one_of(PROSE, st.text(max_size=200)), max_size=6), target=st.integers(1, 120))
 def test_any_text(texts: list[str], target: int) -> None:
     summary = extract(texts, target)
