@@ -169,10 +169,7 @@ class Memory:
             states += [] if line.archived else recent
         if kept:
             self.census.catalog.keep_derived(kept)
-        newest = {entry["path"]: entry for entry in sorted(states, key=lambda e: (e["micros"], e["handle"]))}
-        ordered = sorted(newest.values(), key=lambda e: (e["micros"], e["handle"]), reverse=True)[
-            : context.RECENT_NOTES
-        ]
+        ordered = _newest_once(states)
         recent_texts = self._recent_texts(ordered)
         return context.Map(self.name, tuple(lines), tuple(line.name for line in archived), tuple(recent_texts))
 
@@ -223,7 +220,7 @@ class Memory:
             yield context.Text(
                 handle=entry["handle"],
                 path=entry["path"],
-                models=(entry["model"],),
+                models=tuple(entry["models"]),
                 tier=-1,
                 notes=1,
                 created=day,
@@ -641,6 +638,15 @@ class Memory:
         self.vault.write_allowed()
         name = layout.legal(model) if model else ""
         return markdown.bring_in(self._tools(), folder, markdown.listing(folder), name, dry=dry, step=step)
+
+
+def _newest_once(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give the newest notes of several models, newest first, a text in several once under its own handle."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in sorted(entries, key=lambda e: layout.handle(e["path"]) != e["handle"]):
+        first = found.setdefault(entry["path"], {**entry, "models": []})
+        first["models"].append(entry["model"])
+    return sorted(found.values(), key=lambda e: (e["micros"], e["handle"]), reverse=True)[: context.RECENT_NOTES]
 
 
 class _NobodyWrites:

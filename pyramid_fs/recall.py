@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyramid_fs import kinds, layout, scan, times
 from pyramid_fs.context import Hit, Hits
 from pyramid_fs.errors import DiskError, UsageError
-from pyramid_fs.notes import Card, Dated, File, Note, Shaped, Summary
+from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def recall(census: Census, name: str, query: str, asked: Asked) -> Hits:
         raise UsageError("the number of hits must be at least 1")
     census.refresh()
     wanted = _Filter(asked, census.vault.settings.zone)
-    found: dict[str, tuple[Found, str]] = {}
+    found: dict[str, Found] = {}
     files: dict[str, File] = {}
     embeds: dict[str, list[str]] = {}
     for file in _candidates(census):
@@ -55,8 +55,10 @@ def recall(census: Census, name: str, query: str, asked: Asked) -> Hits:
         files[file.path] = file
     for path, file in files.items():
         if wanted.takes(file, _models(path, embeds)) and (hit := _match(census, parsed, file)):
-            found[path] = hit, _sort_date(file)
-    ranked = scan.best(((hit, date, path) for path, (hit, date) in found.items()), asked.start + asked.limit)
+            found[path] = hit
+    weighed = scan.weighed(found, len(files))
+    dated = ((hit, _sort_date(files[path]), path) for path, hit in weighed.items())
+    ranked = scan.best(dated, asked.start + asked.limit)
     hits = [_hit(census, files[path], hit, _models(path, embeds)) for hit, _, path in ranked[asked.start :]]
     more = len(found) > asked.start + asked.limit
     notes = (f"The query has {parsed.cut} words more than are looked for.",) if parsed.cut else ()
@@ -68,7 +70,7 @@ def _candidates(census: Census) -> Iterator[File]:
         yield from census.now(model).state.notes
     for top in (layout.MODELS, *layout.SHAPES):
         for file in census.values(top):
-            if not isinstance(file, Note):
+            if not isinstance(file, Note):  # those of the models above, tombstones heeded
                 yield file
 
 
@@ -91,7 +93,8 @@ class _Filter:
         asked = self._asked
         if asked.models and not set(asked.models) & set(models):
             return False
-        if asked.kinds and kind_of(file) not in asked.kinds:
+        kind = kind_of(file)
+        if kind not in asked.kinds and (asked.kinds or kind == Kind.RETIRED):  # a retired text stands elsewhere again
             return False
         if asked.tier is not None and not (isinstance(file, Summary) and file.tier == asked.tier):
             return False

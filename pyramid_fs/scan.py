@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 FRAGMENT = 300
 """Characters of a text that a hit shows, around the first word found; a text up to twice as long is shown whole."""
@@ -73,6 +74,8 @@ class Found:
 
     score: float
     at: int
+    words: tuple[float, ...] = ()
+    """How well each word of the query was found: 1 whole, less as a beginning, 0 not at all."""
 
 
 def match(query: Query, text: str, extra: str = "") -> Found | None:
@@ -85,11 +88,13 @@ def match(query: Query, text: str, extra: str = "") -> Found | None:
     if any(_place(word, body) is not None or _place(word, also) is not None for word in query.without):
         return None
     places = [(word, _place(word, body), _place(word, also)) for word in query.words]
-    found = [(weight, at) for _, inside, beside in places for weight, at in [_best(inside, beside)] if weight]
+    words = [_best(inside, beside) for _, inside, beside in places]
+    found = [(weight, at) for weight, at in words if weight]
     if not found and not query.phrases:
         return None
     score = (sum(weight for weight, _ in found) + len(query.phrases)) / (len(query.words) + len(query.phrases))
-    return Found(round(score, 4), min((at for _, at in found if at >= 0), default=0))
+    first = min((at for _, at in found if at >= 0), default=0)
+    return Found(round(score, 4), first, tuple(weight for weight, _ in words))
 
 
 def _best(inside: tuple[float, int] | None, beside: tuple[float, int] | None) -> tuple[float, int]:
@@ -138,6 +143,22 @@ def fragment(text: str, at: int) -> str:
 def _next_blank(text: str, start: int, end: int) -> int:
     found = text.find(" ", start, start + (end - start) // 4)
     return found + 1 if found > 0 else start
+
+
+def weighed(found: Mapping[str, Found], searched: int) -> dict[str, Found]:
+    """Weigh each word by how rare it is among the `searched` texts, so that the rare ones of a sentence decide."""
+    rare = [_rarity(column, searched) for column in zip(*(hit.words for hit in found.values()), strict=True)]
+    whole = sum(rare) or 1.0
+    return {
+        path: replace(hit, score=round(sum(w * r for w, r in zip(hit.words, rare, strict=True)) / whole, 4))
+        if hit.words
+        else hit
+        for path, hit in found.items()
+    }
+
+
+def _rarity(column: tuple[float, ...], searched: int) -> float:
+    return math.log(1 + searched / (1 + sum(weight > 0 for weight in column)))
 
 
 def best(found: Iterable[tuple[Found, str, str]], count: int) -> list[tuple[Found, str, str]]:

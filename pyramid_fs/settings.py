@@ -23,7 +23,7 @@ _VAULT: dict[str, Any] = {
     "pyramid": {"batch_notes": 10, "batch_chars": 8000, "fan_in": 5, "target_chars": [600, 800, 1000, 1200]},
     "view": {"chars": 24_000, "boot_chars": 8_000},
     "context": {"topics": 3, "entities": 5, "notes": 10},
-    "settle": {"seconds": 30, "revised_hours": 24},
+    "settle": {"seconds": 30.0, "revised_hours": 24.0},
     "curation": {"admit": 0.5, "prune_below": 0.85, "prune_after_days": 30},
 }
 _SUMMARIZER: dict[str, Any] = {
@@ -32,7 +32,7 @@ _SUMMARIZER: dict[str, Any] = {
     "model": "",
     "base_url": "",
     "key_command": [""],
-    "timeout": 120,
+    "timeout": 120.0,
     "concurrency": 4,
     "calls_per_day": 500,
     "attempts": 3,
@@ -42,7 +42,7 @@ _PERSON: dict[str, Any] = {
     "default_vault": "",
     "summarizer": _SUMMARIZER,
     "advance": {"background": True},
-    "extractor": {"kind": "rules", "command": [""], "model": "", "base_url": "", "key_command": [""], "timeout": 120},
+    "extractor": {"kind": "rules", "command": [""], "model": "", "base_url": "", "key_command": [""], "timeout": 120.0},
     "vaults": {},
 }
 
@@ -202,13 +202,13 @@ def _unknown(name: str, key: str, known: Mapping[str, Any], where: str) -> str:
 def _fits(value: object, default: object) -> bool:
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(value, bool) and isinstance(default, bool)
-    if isinstance(default, (int, float)):
-        return isinstance(value, (int, float) if default not in {10, 5, FORMAT} else int)
+    if isinstance(default, float):
+        return isinstance(value, int | float)
     if isinstance(default, list):
         return isinstance(value, list) and all(isinstance(item, type(default[0])) for item in value)
     return isinstance(value, type(default))
 
 
 def _type_name(default: object) -> str:
-    names = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list", dict: "a table"}
     return names[type(default)]

@@ -1,4 +1,4 @@
-"""The proof: recomputes every sum from the files alone, with nothing of what grows the pyramid, and names what is off."""
+"""The proof: recomputes every sum from the files alone, with nothing of what grows the pyramid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -109,7 +109,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """What the proof of one model must know of all: paths by handle, and (SHA-256 of handle, digest) of the forgotten."""
+    """What the proof of one model must know of all: paths by handle, and (SHA-256 of handle, digest) of tombstones."""
 
     paths: Mapping[str, Sequence[str]]
     tombstones: frozenset[tuple[str, str]]
@@ -365,10 +365,266 @@ def _under(source: Source, standing: Mapping[str, str], model: Model) -> str:
 
 
 def _with_fates(model: Model, standing: Mapping[str, str], vault: Vault) -> Iterator[Summary]:
-    """Say of each version that active tier-0 summaries name what became of it; the first to name an unreadable note has it."""
-    batches = [s for s in model.summaries if not s.tier and standing[s.path] == "active"]
-    free, unread = _unnamed(model, batches), set[str]()
+    """Say of each version that active tier-0 summaries name what became of it."""
+    is_batch = {s.path for s in model.summaries if s.tier == 0 and standing[s.path] == "active"}
+    free = _unnamed(model, [source for s in model.summaries if s.path in is_batch for source in s.sources])
+    unread = {note.path for note in model.notes if not note.digest}
     for summary in model.summaries:
-        if summary in batches:
-            pass
-    yield from model.summaries
+        if summary.path not in is_batch:
+            yield summary
+            continue
+        found = (s._replace(file=s.file or next(free[s.digest], None)) for s in summary.sources)
+        yield replace(summary, sources=tuple(s._replace(fate=_fate(s, model, vault, unread)) for s in found))
+
+
+def _unnamed(model: Model, sources: Iterable[Source]) -> Mapping[str, Iterator[Note]]:
+    """Give, by digest, the notes that no link names: what a link that leads nowhere is matched to (rule 9)."""
+    named = {(source.file.path, source.digest) for source in sources if source.file}
+    free: dict[str, list[Note]] = defaultdict(list)
+    for note in sorted(model.notes, key=lambda note: (note.dated or note.touched, note.handle, note.path)):
+        if note.digest and (note.path, note.digest) not in named:
+            free[note.digest].append(note)
+    return defaultdict(lambda: iter(()), {digest: iter(notes) for digest, notes in free.items()})
+
+
+def _fate(source: Source, model: Model, vault: Vault, unread: set[str]) -> str:
+    handle, file = links.name(source.link), source.file
+    if file and file.path in unread:
+        # what can't be read is not known to have changed, so the first version that is named stays covered
+        unread.discard(file.path)
+        return "covered"
+    if file:
+        return "covered" if file.digest == source.digest else "history"
+    if vault.forgot(handle, source.digest):
+        return "forgotten"
+    return "absent" if handle in model.placeholders or model.shut else "missing"
+
+
+def _homes(cover: Sequence[Summary], active: Sequence[Summary]) -> dict[str, list[str]]:
+    """Walk down from the cover to the notes whose current version lies below it."""
+    homes, by_path, way = defaultdict[str, list[str]](list), {summary.path: summary for summary in active}, list(cover)
+    while way:
+        summary = way.pop()
+        for source in summary.sources:
+            if source.file and summary.tier:
+                way.append(by_path[source.file.path])
+            elif source.file and source.fate == "covered":
+                homes[source.file.path].append(summary.path)
+    return homes
+
+
+def _sum(pyramid: Pyramid) -> ModelSum:
+    """Count the notes one by one, and the versions by their fate."""
+    notes, homes = pyramid.model.notes, pyramid.homes
+    sources = [source for summary in pyramid.active for source in summary.sources if summary.tier == 0]
+    fates = Counter(source.fate for source in sources)
+    older = {source.file.path for source in sources if source.file and source.fate == "history"}
+    return ModelSum(
+        name=pyramid.model.name,
+        notes=len(notes),
+        covered=sum(len(found) == 1 for found in homes.values()),
+        tail=sum(note.path not in homes for note in notes),
+        revised=len(older - homes.keys()),
+        **{fate: fates[fate] for fate in ("missing", "history", "absent", "forgotten")},
+    )
+
+
+# Faults
+
+
+def _folders(pyramid: Pyramid) -> Iterator[Problem]:
+    for path, reason, fix in pyramid.model.shut:
+        yield Problem(path, f"{reason}: nothing is taken as deleted", fix)
+    for path in pyramid.model.strays:
+        if named := _SUMMARY_NAME.fullmatch(_nfc(path)):
+            yield Problem(path, f"it lies in {named[1]}, and its name says tier {int(named[2])}")
+
+
+def _texts(pyramid: Pyramid) -> Iterator[Problem]:
+    for summary in pyramid.model.summaries:
+        yield from (Problem(summary.path, f"broken summary: {reason}") for reason in summary.wrong)
+        if summary.has_conflict:
+            yield Problem(summary.path, "the conflict markers of a merge stand in it")
+        for source in summary.sources:
+            if not _DIGEST.fullmatch(source.digest):
+                yield Problem(summary.path, f"the digest of {source.link} is no digest: {source.digest[:20]!r}")
+
+
+def _sources_elsewhere(pyramid: Pyramid) -> Iterator[Problem]:
+    """Find sources that are there, but not where this tier's lie; a note that moved away is missing, and no fault."""
+    for summary in pyramid.model.summaries:
+        below = f"a summary of tier {summary.tier - 1}" if summary.tier else "a note"
+        off = [s for s in summary.sources if not s.file or s.file.handle != links.name(s.link)]
+        for source, path in ((s, path) for s in off for path in pyramid.vault.paths.get(links.name(s.link), ())):
+            if pyramid.standing[summary.path] != "loser" and (summary.tier or not _is_note(path)):
+                yield Problem(summary.path, f"its source {source.link} is {path}, not {below} of this model")
+
+
+def _is_note(path: str) -> bool:
+    place = layout.place(path)
+    return place is not None and place.tier < 0
+
+
+def _sources_twice(pyramid: Pyramid) -> Iterator[Problem]:
+    for summary in pyramid.active:
+        for (path, _), count in Counter(_key(summary, source) for source in summary.sources if source.file).items():
+            if count > 1:
+                yield Problem(summary.path, f"it names one source {count} times: {path}")
+
+
+def _digests_swapped(pyramid: Pyramid) -> Iterator[Problem]:
+    for summary in pyramid.active:
+        off = _revised(pyramid, summary)
+        read, current = {source.digest for source, _ in off}, {file.digest for _, file in off}
+        for source, file in off:
+            if source.digest in current and file.digest in read:
+                yield Problem(summary.path, f"the digest of {source.link} is that of another of its sources")
+
+
+def _revised(pyramid: Pyramid, summary: Summary) -> list[tuple[Source, Note | Summary]]:
+    """List the sources whose text is another by now, and that in no summary yet."""
+    found = ((source, source.file) for source in summary.sources if source.file)
+    return [(s, file) for s, file in found if file.digest not in {"", s.digest} and file.path not in pyramid.homes]
+
+
+def _sums_below(pyramid: Pyramid) -> Iterator[Problem]:
+    """Recount each summary from all that lies below it, by the dates that were recorded."""
+    below: dict[str, tuple[int, datetime, datetime]] = {}
+    for summary in pyramid.active:
+        parts = [below[s.file.path] if s.file and summary.tier else (1, s.date, s.date) for s in summary.sources]
+        counts, firsts, lasts = zip(*parts, strict=True)
+        count, *span = below[summary.path] = (sum(counts), min(firsts), max(lasts))
+        # of a roll-up and what lies below it, only one may have been written again without a forgotten note
+        slack = len(pyramid.vault.tombstones) if summary.tier else 0
+        if abs(summary.note_count - count) > slack:
+            yield Problem(summary.path, f"its note_count is {summary.note_count}, and {count} versions lie below it")
+        if [*summary.span] != span and not slack:
+            yield Problem(summary.path, f"its span is {_spell(summary.span)}, and its sources say {_spell(span)}")
+        if summary.created <= max([span[1], *(s.file.created for s in summary.sources if isinstance(s.file, Summary))]):
+            yield Problem(summary.path, "its created is not later than that of every source")
+
+
+def _spell(span: Iterable[datetime]) -> str:
+    return " to ".join(times.spell(date) for date in span)
+
+
+def _counted_twice(pyramid: Pyramid) -> Iterator[Problem]:
+    for path, homes in pyramid.homes.items():
+        if len(homes) > 1:
+            yield Problem(path, f"its current version is counted {len(homes)} times: in {', '.join(homes)}")
+    for path, parents in pyramid.parents.items():
+        if len(parents) > 1:
+            yield Problem(path, f"it is rolled up {len(parents)} times: in {', '.join(parents)}")
+
+
+def _sums(pyramid: Pyramid) -> Iterator[Problem]:
+    path, found = f"{layout.MODELS}/{pyramid.model.name}", _sum(pyramid)
+    if found.notes != found.covered + found.tail:
+        yield Problem(path, f"{found.notes} notes are not {found.covered} covered + {found.tail} in the tail")
+    total = sum(summary.note_count for summary in pyramid.cover)
+    sources = [source for summary in pyramid.active for source in summary.sources if summary.tier == 0]
+    versions = {(source.file.path if source.file else source.link, source.digest) for source in sources}
+    if abs(total - len(versions)) > len(pyramid.vault.tombstones):
+        yield Problem(path, f"its cover counts {total} versions of notes, and its tier 0 names {len(versions)}")
+
+
+# Remarks
+
+
+def _notes_off(pyramid: Pyramid) -> Iterator[Problem]:
+    paths = {note.path for note in pyramid.model.notes}
+    for note in pyramid.model.notes:
+        if note.problem:
+            yield Problem(note.path, f"no batch takes it: {note.problem}")
+        elif (twin := _nfc(note.path)) != note.path and twin in paths:
+            yield Problem(note.path, "no batch takes it: its name equals another but for composition")
+
+
+def _summaries_off(pyramid: Pyramid) -> Iterator[Problem]:
+    for summary in pyramid.model.summaries:
+        if pyramid.standing[summary.path] == "loser":
+            yield Problem(summary.path, "it lost a merge, covers nothing and is to be retired")
+        if pyramid.standing[summary.path] == "waiting":
+            off = (s.link for s in summary.sources if not s.file or pyramid.standing[s.file.path] != "active")
+            yield Problem(summary.path, f"it waits, and covers nothing, until its sources are here: {', '.join(off)}")
+
+
+def _sources_off(pyramid: Pyramid) -> Iterator[Problem]:
+    for summary in pyramid.active:
+        for source, _ in _revised(pyramid, summary):
+            later = "so it is due for redo" if summary.tier else "so its text as it is now is tail"
+            yield Problem(summary.path, f"its source {source.link} was revised since, {later}")
+        for source in summary.sources if summary.tier == 0 else ():
+            if reason := _gone(source, pyramid) or _redated(source):
+                yield Problem(summary.path, f"its source {source.link} {reason}")
+
+
+def _gone(source: Source, pyramid: Pyramid) -> str:
+    if source.fate == "missing" and (moved := pyramid.vault.paths.get(links.name(source.link))):
+        return f"is missing: moved to {', '.join(moved)}"
+    if source.fate == "absent":
+        return "is absent: not here yet, or in a folder that can't be read"
+    return {"missing": "is missing", "forgotten": "was forgotten"}.get(source.fate, "")
+
+
+def _redated(source: Source) -> str:
+    dated = source.file.dated if isinstance(source.file, Note) else None
+    return f"says {times.spell(dated)} now; {times.spell(source.date)} binds" if dated and dated != source.date else ""
+
+
+# The answer
+
+
+FAULTS = (_folders, _texts, _sources_elsewhere, _sources_twice, _digests_swapped, _sums_below, _counted_twice, _sums)
+REMARKS = (_notes_off, _summaries_off, _sources_off)
+
+
+def verify(root: Path, zone: tzinfo) -> Report:
+    """Prove the vault at `root` from its files alone; times without a zone are taken in `zone`.
+
+    Raise NotAVault where there is no vault (or it is not mounted), DiskError where its top folders can't be read.
+    """
+    if layout.SETTINGS not in files.names(root, "."):
+        raise NotAVault(f"{root} holds no {layout.SETTINGS} (not mounted?): nothing is taken as deleted")
+    vault = Vault({}, frozenset(_tombstones(root)))
+    models = _all_settled([_read_model(root, name, zone) for name in files.subfolders(root, layout.MODELS)], vault)
+    vault = replace(vault, paths=_paths(models))
+    pyramids = [_prove(model, vault) for model in models]
+    faults = _run(FAULTS, pyramids)
+    return Report(not faults, tuple(_sum(pyramid) for pyramid in pyramids), faults, _run(REMARKS, pyramids))
+
+
+def _all_settled(models: Sequence[Model], vault: Vault) -> list[Model]:
+    named = _by_handle(note for model in models for note in model.notes)
+    settled = ((model, (_settled(note, named, vault) for note in model.notes)) for model in models)
+    return [replace(model, notes=tuple(note for note in notes if note)) for model, notes in settled]
+
+
+def _paths(models: Sequence[Model]) -> dict[str, list[str]]:
+    paths: dict[str, list[str]] = defaultdict(list)
+    for model in models:
+        held: tuple[Note | Summary, ...] = (*model.notes, *model.summaries)
+        for file in held:
+            paths[file.handle].append(file.path)
+    return paths
+
+
+def _run(checks: Iterable[Callable[[Pyramid], Iterator[Problem]]], pyramids: Sequence[Pyramid]) -> tuple[Problem, ...]:
+    return tuple(sorted({problem for check in checks for pyramid in pyramids for problem in check(pyramid)}))
+
+
+def as_text(report: Report, vault: str) -> str:
+    """Write the sums, one line a model, then faults and remarks; the last line says whether the vault balances."""
+    lines = [_line(found, report.faults) for found in report.models]
+    lines += [f"{path}: {reason}" for path, reason, _ in (*report.faults, *report.remarks)]
+    count = len(report.faults)
+    answer = "balances" if report.balances else f"does not balance: {count} {'fault' if count == 1 else 'faults'}"
+    return "\n".join([*lines, f"{vault} {answer}"]) + "\n"
+
+
+def _line(found: ModelSum, faults: Sequence[Problem]) -> str:
+    top = f"{layout.MODELS}/{found.name}"
+    mark = "✗" if any(f"{fault.path}/".startswith(f"{top}/") for fault in faults) else "✓"
+    counts = [(getattr(found, key), key) for key in ("missing", "revised", "history", "absent", "forgotten")]
+    beside = "".join(f", {count:,} {key}" for count, key in counts if count)
+    return f"{found.name}: {found.notes:,} notes = {found.covered:,} covered + {found.tail:,} tail {mark}{beside}"

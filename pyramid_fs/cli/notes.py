@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ NO_ADVANCE = click.option("--no-advance", is_flag=True, help="Write no summaries
 def _grow(memory: Memory, models: tuple[str, ...]) -> None:
     """Write a few summaries that came due: at once where it is quick, else in a process of its own."""
     summarizer = memory.summarizer
-    if summarizer is None or not memory.config.background:
+    if summarizer is None or not memory.config.background or os.environ.get("PYRAMID_IN_SUMMARIZER"):
         return
     if not summarizer.slow:
         grown = memory.grow_some(models)
