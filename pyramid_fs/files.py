@@ -22,6 +22,8 @@ _TEMP = ".pyramid-"
 """How a file begins that is being written; a dot file, so nobody reads it as a note."""
 _TEMP_AGE = 3600.0
 """Seconds after which such a file is what a kill left behind."""
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EACCES, errno.EINVAL})
+"""What systems answer on disks that know no hard links (FAT, exFAT, Android's shared storage)."""
 _POLL = 0.02
 """Seconds between two tries for a lock."""
 
@@ -192,7 +194,7 @@ def _link(temp: Path, path: Path) -> None:
     except FileExistsError:
         raise ExistsAlready(f"{path} exists already") from None
     except OSError as error:
-        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EACCES}:
+        if error.errno not in _NO_LINKS:
             raise DiskError(f"{path} can't be written: {_words(error)}") from error
         _rename_new(temp, path)
 
@@ -213,8 +215,10 @@ def replace(path: Path, data: bytes, expected: bytes) -> None:
     Raise RefusedWrite where the file is read-only or no longer holds `expected`.
     """
     _refuse_read_only(path)
-    temp = _write_temp(path, data, stat.S_IMODE(path.stat().st_mode))
+    mode = stat.S_IMODE(path.stat().st_mode)
+    temp = _write_temp(path, data, mode)
     try:
+        temp.chmod(mode)  # the umask took bits away
         if read(path) != expected:
             raise RefusedWrite(f"{path} changed since it was read: nothing was written; try again")
         temp.replace(path)
@@ -239,14 +243,19 @@ def _refuse_read_only(path: Path) -> None:
 
 
 def move(path: Path, to: Path) -> None:
-    """Move a file to a name that is free, never over another; both folders are on disk when this returns."""
+    """Move a file to a name that is free, never over another; both folders are on disk when this returns.
+
+    A file that is gone needs no move.
+    """
     make_folder(to.parent)
     try:
         _link(path, to)
-        with contextlib.suppress(FileNotFoundError):
-            path.unlink()
-    except FileNotFoundError:
-        return
+    except DiskError:
+        if look(path):
+            raise
+        return  # somebody else has moved it
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
     sync_folder(to.parent)
     sync_folder(path.parent)
 
@@ -269,15 +278,29 @@ def copy_times(path: Path, like: os.stat_result) -> None:
 def append(path: Path, text: str) -> None:
     """Add lines to a file that only ever grows, on disk when this returns."""
     make_folder(path.parent)
+    is_new = look(path) is None
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
         try:
-            os.write(handle, text.encode())
+            view = memoryview(_line_end(handle) + text.encode())
+            while view:
+                view = view[os.write(handle, view) :]
             os.fsync(handle)
         finally:
             os.close(handle)
     except OSError as error:
         raise DiskError(f"{path} can't be written: {_words(error)}") from error
+    if is_new:
+        sync_folder(path.parent)
+
+
+def _line_end(handle: int) -> bytes:
+    """Give the line end that a file lacks after a line that a kill or a full disk cut off."""
+    size = os.fstat(handle).st_size
+    if not size:
+        return b""
+    os.lseek(handle, size - 1, os.SEEK_SET)
+    return b"" if os.read(handle, 1) == b"\n" else b"\n"
 
 
 def make_folder(path: Path) -> None:

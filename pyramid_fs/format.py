@@ -28,6 +28,8 @@ NESTING = 64
 
 _BARE = frozenset({"type", "status", "kind"})
 """Keys whose values are words of the format itself, written without quotes."""
+_YAML_WORDS = frozenset("y n yes no on off true false null nan inf".split())
+"""What some YAML reader takes for something other than a text."""
 _FENCE = re.compile(r"---[ \t]*(?:\n|\Z)")
 _CLOSE = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _KEY_LINE = re.compile(r"[^\s#\"'\[\]{}&*!|>%@`,?-][^:\n]*:(?:[ \t]|$)", re.MULTILINE)
@@ -205,8 +207,9 @@ def spell(keys: Mapping[str, object], body: str) -> bytes:
     Values: str, int, bool, datetime, and lists of them; None and empty lists are left out.
     """
     lines = [line for key, value in keys.items() for line in _spell_key(key, value)]
-    text = body.replace("\r\n", "\n").replace("\r", "\n").rstrip()
-    front = ["---", *lines, "---"] if lines else []
+    text = _trim(body.replace("\r\n", "\n").replace("\r", "\n"))
+    # a text without keys that begins like front matter would be taken for some
+    front = ["---", *lines, "---"] if lines or text.startswith(("---", "\ufeff")) else []
     return ("\n".join([*front, *([text] if text else [])]) + "\n").encode()
 
 
@@ -226,7 +229,7 @@ def _spell_scalar(key: str, value: object) -> str:
     if isinstance(value, int):
         return str(value)
     text = str(value)
-    return text if key in _BARE and text.isalpha() else _quoted(text)
+    return text if key in _BARE and text.isalpha() and text.lower() not in _YAML_WORDS else _quoted(text)
 
 
 def _quoted(text: str) -> str:
@@ -249,19 +252,22 @@ def set_key(data: bytes, key: str, value: object) -> bytes:
         raise RefusedWrite(page.problem)
     mark, text = (b"\xef\xbb\xbf", data[3:]) if data.startswith(b"\xef\xbb\xbf") else (b"", data)
     lines = _in_unix_lines(text.decode())
-    changed = mark + "".join(_with_key(lines, page, key, value)).encode()
+    is_bare = page.body == _trim(decode(data)[0])
+    made = _with_front(lines, key, value) if is_bare else _with_key(lines, key, value)
+    changed = mark + "".join(made).encode()
     after = read(changed)
-    others = {name: kept for name, kept in page.keys.items() if name != key}
-    if after.problem or after.body != page.body or {k: v for k, v in after.keys.items() if k != key} != others:
+    wanted = {name: kept for name, kept in page.keys.items() if name != key} | read(spell({key: value}, "")).keys
+    if after.problem or after.body != page.body or after.keys != wanted:
         raise RefusedWrite(f"`{key}` can't be changed in its front matter without touching more: edit it by hand")
     return changed
 
 
 def set_body(data: bytes, body: str) -> bytes:
-    """Put another body below a file's front matter, which keeps its bytes."""
+    """Put another body below a file's front matter, which keeps its bytes; the file must have one."""
     lines = _in_unix_lines(data.decode())
-    close = next(at for at, line in enumerate(lines) if at and re.fullmatch(r"---[ \t]*", line.rstrip("\r\n")))
-    return ("".join(lines[: close + 1]) + body.rstrip() + "\n").encode()
+    front, end = lines[: _closing(lines) + 1], _line_end(lines[0])
+    front[-1] = front[-1].rstrip("\r\n") + end
+    return ("".join(front) + (_trim(body) + "\n").replace("\n", end)).encode()
 
 
 def _in_unix_lines(text: str) -> list[str]:
@@ -269,45 +275,66 @@ def _in_unix_lines(text: str) -> list[str]:
     return re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z", text)
 
 
-def _with_key(lines: Sequence[str], page: Page, key: str, value: object) -> list[str]:
-    end = _line_end(lines)
-    spelled = _spell_key(key, value)
-    if not page.block and not page.keys and not (lines and lines[0].rstrip() == "---"):
-        return [f"{line}{end}" for line in ("---", *spelled, "---")] + list(lines)
-    close = next(at for at, line in enumerate(lines) if at and re.fullmatch(r"---[ \t]*", line.rstrip("\r\n")))
+def _closing(lines: Sequence[str]) -> int:
+    return next(at for at, line in enumerate(lines) if at and re.fullmatch(r"---[ \t]*", line.rstrip("\r\n")))
+
+
+def _with_front(lines: Sequence[str], key: str, value: object) -> list[str]:
+    """Put front matter before a text that has none."""
+    end, spelled = _line_end(lines[0] if lines else ""), _spell_key(key, value)
+    return [f"{line}{end}" for line in ("---", *spelled, "---") if spelled] + list(lines)
+
+
+def _with_key(lines: Sequence[str], key: str, value: object) -> list[str]:
+    close = _closing(lines)
     start = next((at for at in range(1, close) if _starts_key(lines[at], key)), close)
-    stop = start + 1 if start < close else start
-    while start < stop < close and re.match(r"[ \t]+\S|-[ \t]", lines[stop]):
-        stop += 1
+    stop = _value_end(lines, start, close) if start < close else start
+    end = _line_end(lines[start] if start < close else lines[0])
+    spelled = _spell_key(key, value)
     if stop == start + 1 and len(spelled) == 1:
         spelled = [_in_style_of(lines[start], spelled[0])]
     return [*lines[:start], *(f"{line}{end}" for line in spelled), *lines[stop:]]
 
 
-def _line_end(lines: Sequence[str]) -> str:
-    found = re.search(r"\r\n|\n|\r", lines[0]) if lines else None
+def _value_end(lines: Sequence[str], start: int, close: int) -> int:
+    """Find the line after a key's value: blank lines and comments that follow it are not of it."""
+    is_text = re.search(r":[ \t]+[|>][-+\d]*[ \t]*(?:#.*)?$", lines[start].rstrip("\r\n"))
+    stop = at = start + 1
+    while at < close and re.match(r"[ \t]+\S|-[ \t\r\n]|[ \t]*[\r\n]", lines[at]):
+        at += 1
+        if re.match(r"\s*\S" if is_text else r"\s*[^\s#]", lines[at - 1]):
+            stop = at
+    return stop
+
+
+def _line_end(line: str) -> str:
+    found = re.search(r"\r\n|\n|\r", line)
     return found[0] if found else "\n"
 
 
 def _starts_key(line: str, key: str) -> bool:
-    return (
-        re.match(rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')[ \t]*:(?=[ \t\r\n]|$)", line)
-        is not None
-    )
+    name = re.escape(key)
+    return re.match(rf"(?:{name}|\"{name}\"|'{name}')[ \t]*:(?=[ \t\r\n]|$)", line) is not None
 
 
 def _in_style_of(old: str, new: str) -> str:
     """Keep what stands around the value in the old line: the key's spelling, quotes, a comment."""
     found = re.match(
-        r"([^:]*:[ \t]*)(\"[^\"\\]*\"|'[^']*'|[^\s\"'#\[{&*!|>][^#\r\n]*?)([ \t]+#[^\r\n]*|[ \t]*)[\r\n]*$", old
+        r"([^:]*:)([ \t]*)"
+        r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|\[[^\[\]\"'#]*\]|[^\s\"'#\[{&*!|>](?:[^#\r\n]|(?<=\S)#)*?|)"
+        r"([ \t]+#[^\r\n]*|[ \t]*)[\r\n]*$",
+        old,
     )
     if not found:
         return new
+    name, blank, before, rest = found.groups()
     value = new.split(": ", 1)[1]
-    bare = value.strip('"')
-    if found[2][0] in "\"'" and value[0] != '"' and bare.isalnum():
-        value = f"{found[2][0]}{bare}{found[2][0]}"
-    return f"{found[1]}{value}{found[3]}"
+    inner = value[1:-1] if value.startswith('"') else value
+    if before.startswith("'") and not {"'", "\\"} & set(inner):
+        value = f"'{inner}'"
+    elif before.startswith('"'):
+        value = value if value.startswith('"') else f'"{inner}"'
+    return f"{name}{blank or ' '}{value}{rest}"
 
 
 def links_of(page: Page, key: str) -> list[str]:

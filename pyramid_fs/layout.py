@@ -32,7 +32,7 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SUMMARY = re.compile(r".+-t(\d{1,3})-(\d{1,9})-[0-9a-z]{4}")
 _TIER = re.compile(r"tier-(\d{1,3})")
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|#^\[\]]|%%')
-_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?", re.IGNORECASE)
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}(-[A-Z0-9]{7})?$"  # Syncthing
     r"|\(([^()]*\b)?(conflicted copy|in konflikt stehende kopie|copie en conflit|copia en conflicto)\b"
@@ -161,7 +161,7 @@ def slug(title: str, limit: int = SLUG_BYTES) -> str:
     if len(name.encode()) <= limit:
         return name
     mark = digest_suffix(title)
-    return f"{shorten(name, limit - len(mark) - 1).strip('-')}-{mark}"
+    return f"{shorten(name, limit - len(mark) - 1).strip('-')}-{mark}".lstrip("-")
 
 
 def _in_slug(letter: str) -> bool:
@@ -174,7 +174,7 @@ def shorten(text: str, limit: int) -> str:
     if len(text.encode()) <= limit:
         return text
     cut = len(text.encode()[:limit].decode(errors="ignore"))
-    while cut and unicodedata.combining(text[cut]):
+    while cut and unicodedata.category(text[cut])[0] == "M":
         cut -= 1
     return text[:cut]
 
@@ -203,8 +203,11 @@ def words_of(name: str) -> str:
 
 
 def summary_path(model: str, tier: int, batch: int, suffix: str) -> str:
-    """Make a summary's path."""
-    return f"{MODELS}/{model}/tier-{tier}/{shorten(model, SLUG_BYTES)}-t{tier}-{batch:04d}-{suffix}.md"
+    """Make a summary's path; a folder's name that no link could hold gives only its letters."""
+    name = unicodedata.normalize("NFC", model)
+    if _illegal(name, SLUG_BYTES):
+        name = slug(name) or "model"
+    return f"{MODELS}/{model}/tier-{tier}/{name}-t{tier}-{batch:04d}-{suffix}.md"
 
 
 def batch_of(path: str) -> int:
@@ -227,5 +230,5 @@ def card_path(model: str) -> str:
 
 def digest_suffix(*parts: str) -> str:
     """Make a suffix from what identifies a thing, so that two machines make the same name."""
-    number = int.from_bytes(hashlib.sha256("\n".join(parts).encode()).digest()[:8])
+    number = int.from_bytes(hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()[:8])
     return "".join(ALPHABET[number // len(ALPHABET) ** place % len(ALPHABET)] for place in range(SUFFIX))

@@ -7,7 +7,10 @@ import unicodedata
 
 _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _EMBED = re.compile(r"\s*!\[\[([^\[\]\n#]+)\]\]\s*")
-_MEDIA = re.compile(r"\.(?!md$)[a-z0-9]{2,5}$", re.IGNORECASE)
+_MEDIA = re.compile(  # what Obsidian shows in place and is no note; `v1.25` and `St.John` are names
+    r"\.(avif|bmp|gif|heic|jpe?g|png|svg|tiff?|webp|3gp|flac|m4a|mp3|ogg|opus|wav|mkv|mov|mp4|ogv|webm|pdf|base|canvas)$",
+    re.IGNORECASE,
+)
 
 
 def spell(handle: str) -> str:
@@ -16,20 +19,27 @@ def spell(handle: str) -> str:
 
 
 def target(text: str) -> str:
-    """Read a link with or without brackets, alias, heading, path and `.md`: the handle it means, NFC, with its path.
+    """Read a link with or without brackets, alias, path and `.md`: the handle it means, NFC, with its path.
+
+    A `#` is a part of the name: none of the store's links goes to a heading, and a person may call a note `C# tips`.
 
     >>> target("[[notes/Beans.md|the long one]]")
     'notes/Beans'
     """
-    found = _LINK.search(text)
-    inner = (found[1] if found else text).split("|")[0].split("#")[0].strip().strip("/")
-    inner = inner.replace("\\", "/").removeprefix("./")
+    inner = _between(text)
+    inner = (text if inner is None else inner.split("|")[0]).strip()
+    # in a table Obsidian writes the alias behind `\|`
+    inner = inner.replace("\\", "/").strip("/").removeprefix("./")
     return unicodedata.normalize("NFC", re.sub(r"\.md$", "", inner, flags=re.IGNORECASE))
 
 
-def targets(text: str) -> list[str]:
-    """List the handles of all links in a text, in their order, each once."""
-    return list(dict.fromkeys(target(found[0]) for found in _LINK.finditer(text)))
+def _between(text: str) -> str | None:
+    """Give what stands between the brackets of a text's first link; a name may hold brackets of its own."""
+    whole = text.strip()
+    if whole.startswith("[[") and whole.endswith("]]") and "[[" not in whole[2:]:
+        return whole[2:-2]
+    found = _LINK.search(text)
+    return found[1] if found else None
 
 
 def embed(body: str) -> str:

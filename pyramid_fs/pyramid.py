@@ -107,6 +107,10 @@ def by_span(summary: Summary) -> tuple[datetime, datetime, str]:
     return (summary.span_from, summary.span_to, summary.handle)
 
 
+def _by_path(file: Note | Summary) -> str:
+    return file.path
+
+
 # Links
 
 
@@ -170,8 +174,9 @@ class _Rule:
 def derive(files: Files) -> State:
     """Compute a model's state: a pure function of its files, whatever order they came in."""
     sound = sorted((s for s in files.summaries if not s.problem and s.handle not in files.retired), key=by_age)
-    broken = tuple(s for s in files.summaries if s.problem and s.handle not in files.retired)
-    index = Index(files.notes)
+    broken = tuple(sorted((s for s in files.summaries if s.problem and s.handle not in files.retired), key=_by_path))
+    notes = sorted(files.notes, key=_by_path)
+    index = Index(notes)
     rule = _Rule()
     for summary in (s for s in sound if s.tier == 0):
         _place_notes(rule, summary, index)
@@ -179,8 +184,8 @@ def derive(files: Files) -> State:
         below = Index(s for s in sound if s.tier == tier - 1)
         for summary in (s for s in sound if s.tier == tier):
             _place_rollup(rule, summary, below, files.retired)
-    _adopt(rule, files.notes)
-    return _state(files.model, _bound_dates(rule, files.notes), rule, broken)
+    _adopt(rule, notes)
+    return _state(files.model, _bound_dates(rule, notes), rule, broken)
 
 
 def _place_notes(rule: _Rule, summary: Summary, index: Index[Note]) -> None:

@@ -15,6 +15,9 @@ try:
 except ImportError:  # a PyYAML built without its C parser
     from yaml import BaseLoader as _Base  # type: ignore[assignment]
 
+UNFOLDED = 10_000
+"""A block may hold so many values once its aliases are followed: ten lines of aliases can stand for a billion."""
+
 _HANDLER = YAMLHandler()
 
 
@@ -26,10 +29,12 @@ class _Loader(_Base):
     """Constructs no types, and takes no key twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        twice = next((key for at, key in enumerate(keys) if key in keys[:at]), None)
-        if twice is not None:
-            raise ScalarError(f"`{twice}` stands in it twice (line {node.start_mark.line + 2} on)")
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise ScalarError(f"`{key.value}` stands in it twice (line {key.start_mark.line + 2})")
+                seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -41,11 +46,23 @@ def load(block: str) -> dict[str, Any] | None:
         raise ScalarError(_plain(error)) from error
     except yaml.YAMLError as error:
         raise ScalarError(str(error).splitlines()[0]) from error
-    except (RecursionError, ValueError, TypeError) as error:
-        raise ScalarError(str(error)) from error
+    except (RecursionError, OverflowError, ValueError, TypeError) as error:
+        raise ScalarError("it nests too deep" if isinstance(error, RecursionError) else str(error)) from error
     if keys is None or keys == "":
         return {}
+    if "*" in block and _values(keys, {}) > max(UNFOLDED, len(block)):
+        raise ScalarError("its aliases unfold to too much")
     return keys if isinstance(keys, dict) else None
+
+
+def _values(value: object, known: dict[int, int]) -> int:
+    """Count the values in a value; one that aliases share is walked once, and counted as often as it stands there."""
+    if not isinstance(value, (list, dict)):
+        return 1
+    if id(value) not in known:
+        below = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_values(one, known) for one in below)
+    return known[id(value)]
 
 
 def _plain(error: yaml.MarkedYAMLError) -> str:

@@ -10,11 +10,11 @@ TICK = timedelta(microseconds=1)
 """The least step between two times that the store issues."""
 
 _TIME = re.compile(
-    r"(?<![\d-])(\d{4})-(\d\d)-(\d\d)(?![\d-])"
-    r"(?:(?:[Tt]|[ ]+)(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?[ ]?(Z|z|UTC|[+-]\d\d:?\d\d|[+-]\d\d)?)?"
+    r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)"
+    r"(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?[ \t]*((?i:Z|UTC|GMT)\b|[+-]\d\d:?\d\d|[+-]\d\d)?)?"
 )
 _STORE_NAME = re.compile(r"(\d{4})-(\d\d)-(\d\d)-(\d\d)(\d\d)(\d\d)-")
-_NAME_DATE = re.compile(r"(?<![\d-])(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_NAME_DATE = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 
 def parse(text: str, zone: tzinfo) -> datetime:
@@ -43,7 +43,7 @@ def parse(text: str, zone: tzinfo) -> datetime:
 
 
 def _zone(offset: str) -> tzinfo:
-    if offset in {"Z", "z", "UTC"}:
+    if offset[0] not in "+-":
         return UTC
     digits = offset[1:].replace(":", "").ljust(4, "0")
     return datetime.strptime(f"{offset[0]}{digits}", "%z").tzinfo or UTC
@@ -87,7 +87,8 @@ def spell(time: datetime) -> str:
 
 def stamp(time: datetime) -> str:
     """Spell a time as names that the store makes carry it: `2026-11-29-201530`, UTC."""
-    return time.astimezone(UTC).strftime("%Y-%m-%d-%H%M%S")
+    utc = time.astimezone(UTC)
+    return f"{utc.year:04d}-{utc:%m-%d-%H%M%S}"  # not every C library pads a year before 1000
 
 
 def day(time: datetime, zone: tzinfo) -> str:
@@ -103,5 +104,8 @@ def day_end(text: str, zone: tzinfo) -> datetime:
     start = parse(text, zone)
     if not re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", text):
         return start
-    following = date.fromisoformat(text.strip()) + timedelta(days=1)
-    return datetime(following.year, following.month, following.day, tzinfo=zone).astimezone(UTC) - TICK
+    try:
+        following = date.fromisoformat(text.strip()) + timedelta(days=1)
+        return datetime(following.year, following.month, following.day, tzinfo=zone).astimezone(UTC) - TICK
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)

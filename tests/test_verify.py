@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyramid_fs import files, times, verify
 from pyramid_fs import format as pages
-from pyramid_fs import times, verify
 from pyramid_fs.errors import DiskError, NotAVault, Problem
 
 if TYPE_CHECKING:
@@ -161,8 +161,9 @@ def test_text_shows_a_sum_a_model_and_the_answer(root: Path) -> None:
 
 def test_text_names_faults_then_remarks() -> None:
     found = verify.ModelSum("al", 249, 240, 9, missing=1, revised=2, history=2)
+    models = (found, replace(found, name="a"))
     fault, remark = Problem("models/al/tier-0/s.md", "it is off"), Problem("models/al/n.md", "it is old")
-    assert verify.as_text(verify.Report(False, (found, replace(found, name="a")), (fault,), (remark,)), "V") == (
+    assert verify.as_text(verify.Report(balances=False, models=models, faults=(fault,), remarks=(remark,)), "V") == (
         "al: 249 notes = 240 covered + 9 tail ✗, 1 missing, 2 revised, 2 history\n"
         "a: 249 notes = 240 covered + 9 tail ✓, 1 missing, 2 revised, 2 history\n"
         "models/al/tier-0/s.md: it is off\nmodels/al/n.md: it is old\nV does not balance: 1 fault\n"
@@ -220,13 +221,25 @@ FIRST, LAST = GOOD[BATCHES[0]], GOOD[BATCHES[4]]
 FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "note_count of a batch": (summary(BATCHES[0], count=11), BATCHES[0], "note_count is 11, and 10 versions"),
     "note_count of a roll-up": (summary(ROLLUP, count=49), ROLLUP, "note_count is 49, and 50 versions"),
-    "the cover's total": (summary(ROLLUP, count=49), ALICE, "cover counts 49 versions of notes, and its tier 0 names 50"),
+    "the cover's total": (
+        summary(ROLLUP, count=49),
+        ALICE,
+        "cover counts 49 versions of notes, and its tier 0 names 50",
+    ),
     "span_from": (summary(BATCHES[0], span=(date(1), date(9))), BATCHES[0], "span is 2026-11-01T10:00:00Z to"),
-    "span_to": (summary(BATCHES[0], span=(date(0), date(10))), BATCHES[0], "its sources say 2026-11-01T09:00:00Z to 20"),
+    "span_to": (
+        summary(BATCHES[0], span=(date(0), date(10))),
+        BATCHES[0],
+        "its sources say 2026-11-01T09:00:00Z to 20",
+    ),
     "span of a roll-up": (summary(ROLLUP, span=(date(0), date(48))), ROLLUP, "span is"),
     "tier and folder": (summary(BATCHES[1], tier=1), BATCHES[1], "lies in tier-0 and says tier 1"),
     "name and folder": (moved_to_wrong_tier, f"{ALICE}/tier-2/alice-t1-0001-x7q2.md", "its name says tier 1"),
-    "digests swapped": (summary(BATCHES[0], digests=swapped(FIRST.digests)), BATCHES[0], "digest of note-00 is that of"),
+    "digests swapped": (
+        summary(BATCHES[0], digests=swapped(FIRST.digests)),
+        BATCHES[0],
+        "digest of note-00 is that of",
+    ),
     "digests in a circle": (cyclic, BATCHES[0], "digest of note-02 is that of another"),
     "digests of a roll-up swapped": (
         summary(ROLLUP, digests=swapped(GOOD[ROLLUP].digests)),
@@ -247,7 +260,11 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
         BATCHES[0],
         f"names one source 2 times: {ALICE}/note-01.md",
     ),
-    "a source of another model": (stranger, ROLLUP, "is models/bob/tier-0/bob-t0-0001-p0ds.md, not a summary of tier 0"),
+    "a source of another model": (
+        stranger,
+        ROLLUP,
+        "is models/bob/tier-0/bob-t0-0001-p0ds.md, not a summary of tier 0",
+    ),
     "a source of the wrong tier": (
         summary(ROLLUP, links=[note(51), *GOOD[ROLLUP].links[1:]]),
         ROLLUP,
@@ -264,13 +281,21 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "an empty file": (lambda root: write(root, BATCHES[2], b""), BATCHES[2], "has no text"),
     "unparsable": (replaced(BATCHES[2], "tier: 0", 'tier: "0'), BATCHES[2], "front matter can't be parsed"),
     "a key twice": (replaced(BATCHES[2], "tier: 0", "tier: 0\ntier: 0"), BATCHES[2], "`tier` stands in it twice"),
-    "an unusable date": (replaced(BATCHES[2], "created: 2026-11-", "created: 2026-13-"), BATCHES[2], "created can't be"),
+    "an unusable date": (
+        replaced(BATCHES[2], "created: 2026-11-", "created: 2026-13-"),
+        BATCHES[2],
+        "created can't be",
+    ),
     "an unusable date of a source": (
         replaced(BATCHES[2], "dates:\n  - 2026-11-", "dates:\n  - 2026-13-"),
         BATCHES[2],
         "dates can't be read",
     ),
-    "note_count in words": (replaced(BATCHES[2], "note_count: 10", "note_count: ten"), BATCHES[2], "is no number: 'ten'"),
+    "note_count in words": (
+        replaced(BATCHES[2], "note_count: 10", "note_count: ten"),
+        BATCHES[2],
+        "is no number: 'ten'",
+    ),
     "conflict markers in the text": (
         replaced(BATCHES[2], "Notes 20", "<<<<<<< HEAD\nNotes 20"),
         BATCHES[2],
@@ -542,7 +567,8 @@ def test_date_that_changed_is_named_and_the_recorded_one_binds(root: Path) -> No
     write(root, f"{ALICE}/{note(7)}.md", pages.spell({"date": date(700)}, text(7)))
     found, remarks = balanced(root)
     assert found.covered == 50
-    assert remarks == f"{BATCHES[0]}: its source note-07 says {times.spell(date(700))} now; {times.spell(date(7))} binds"
+    says = f"says {times.spell(date(700))} now; {times.spell(date(7))} binds"
+    assert remarks == f"{BATCHES[0]}: its source note-07 {says}"
 
 
 def test_embed_is_a_note_with_the_text_of_its_target(root: Path) -> None:
@@ -555,18 +581,18 @@ def test_embed_is_a_note_with_the_text_of_its_target(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "reason"),
+    ("held", "reason"),
     [
         ({"bob/e.md": "![[nobody]]"}, "is gone: nobody"),
         ({"bob/e.md": "![[f]]", "bob/f.md": "![[e]]"}, "leads round in a ring"),
         ({"bob/e.md": "![[same]]", "alice/a/same.md": "One.", "alice/b/same.md": "Two."}, "is one of several: same"),
     ],
 )
-def test_embed_without_a_text_is_a_note_and_named(root: Path, files: dict[str, str], reason: str) -> None:
-    for path, body in files.items():
+def test_embed_without_a_text_is_a_note_and_named(root: Path, held: dict[str, str], reason: str) -> None:
+    for path, body in held.items():
         write(root, f"models/{path}", body.encode())
     assert reason in balanced(root)[1]
-    assert prove(root).models[1].tail == 1 + sum(path.startswith("bob") for path in files)
+    assert prove(root).models[1].tail == 1 + sum(path.startswith("bob") for path in held)
 
 
 def test_embed_keeps_covered_what_its_lost_target_said(root: Path) -> None:
@@ -607,14 +633,14 @@ def test_problem_note_is_tail_and_named(root: Path, data: bytes, reason: str) ->
 
 
 def test_note_that_cannot_be_read_stays_covered(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = verify.files.read
+    read = files.read
 
     def refuse(path: Path) -> bytes:
         if path.stem in {note(7), note(51)}:
             raise DiskError(f"{path} can't be read: permission denied")
         return read(path)
 
-    monkeypatch.setattr(verify.files, "read", refuse)
+    monkeypatch.setattr(files, "read", refuse)
     found, remarks = balanced(root)
     assert found == verify.ModelSum("alice", 53, 50, 3)
     assert f"{ALICE}/note-07.md: no batch takes it: it can't be read: permission denied" in remarks

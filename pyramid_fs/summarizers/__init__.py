@@ -174,5 +174,20 @@ class Extractive:
         """Pick the sentences, from the notes below at every tier."""
         from pyramid_fs.summarizers.extractive import extract
 
-        notes = (item.text for item in request.items) if request.tier == 0 else request.notes()
-        return extract(notes, request.target)
+        notes = [item.text for item in request.items] if request.tier == 0 else request.notes
+        text = extract(notes() if callable(notes) else notes, request.target)
+        if text and not len(text) < MIN_CHARS < request.chars:
+            return text
+        # ten times the same remark, or no words at all: what stands there is short, and still all there is to say
+        return _first_lines((item.text for item in request.items), request.target)
+
+
+def _first_lines(texts: Iterable[str], target: int) -> str:
+    """Take lines as they stand until a summary is long enough to be stored."""
+    lines: list[str] = []
+    for line in (line.strip() for text in texts for line in text.splitlines()):
+        if sum(len(each) + 1 for each in lines) > MIN_CHARS:
+            break
+        if line.strip("-") and len(line) <= target:
+            lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,272 @@
+"""State machines on real folders: one vault that people and the store share, copies that merge, and kills at any moment."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+from checker import Report, check
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from pyramid_fs import vault
+from pyramid_fs.layout import ALPHABET
+from pyramid_fs.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyramid_fs.pyramid import State
+    from pyramid_fs.summarizers import Request
+
+START = datetime(2026, 11, 1, 12, tzinfo=UTC)
+MODELS = ("alice", "harbour")
+BATCH_NOTES, FAN_IN = 3, 2
+SMALL = f"format = 1\n\n[pyramid]\nbatch_notes = {BATCH_NOTES}\nbatch_chars = 300\nfan_in = {FAN_IN}\n"
+
+
+class Tells:
+    """A summarizer that is quick and sure: it names its sources."""
+
+    name, draft, takes, slow = "tells", False, 0, False
+
+    def summarize(self, request: Request) -> str:
+        named = ", ".join(item.handle for item in request.items)
+        return f"Tier {request.tier} of {request.model} was told by these: {named}."
+
+
+@dataclass
+class Clock:
+    """A clock that a test sets."""
+
+    now: datetime = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def suffixes(first: int = 0) -> Callable[[], str]:
+    """Give suffixes that are never the same twice."""
+    numbers = itertools.count(first)
+    return lambda: "".join(ALPHABET[next_ // 36**place % 36] for next_ in [next(numbers)] for place in range(4))
+
+
+def new_vault(root: Path) -> None:
+    """Make a vault of a small shape."""
+    root.mkdir(parents=True)
+    (root / "pyramid.toml").write_text(SMALL)
+    vault.make_vault(root, models=dict.fromkeys(MODELS, ""))
+
+
+def opened(root: Path, clock: Clock, suffix: Callable[[], str]) -> Memory:
+    """Open a vault, with its cache beside it and the settings of nobody."""
+    beside = root.parent
+    environ = {"PYRAMID_CACHE_DIR": str(beside / "cache"), "PYRAMID_CONFIG": str(beside / "no-config.toml")}
+    return Memory(root, environ=environ, clock=clock, suffix=suffix, summarizer=Tells())
+
+
+def note_paths(root: Path) -> list[Path]:
+    """List the files that are no summaries, cards included."""
+    inner = ((path, path.relative_to(root / "models").parts[1]) for path in sorted((root / "models").rglob("*.md")))
+    return [path for path, top in inner if not (top.startswith("tier-") or top == "retired")]
+
+
+def bytes_of(paths: list[Path]) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in paths}
+
+
+def states(memory: Memory) -> dict[str, State]:
+    memory.census.refresh()
+    return {model: memory.census.now(model).state for model in memory.census.models()}
+
+
+def checked(root: Path) -> Report:
+    """Hold a vault against the checker, which shares no code with the store."""
+    report = check(root)
+    assert report.faults == []
+    assert report.balances
+    return report
+
+
+def agree(root: Path, memory: Memory) -> None:
+    """The checker, the store and the store's own proof count the same."""
+    found = states(memory)
+    report = checked(root)
+    assert [model.name for model in report.models] == sorted(found)
+    for model in report.models:
+        state = found[model.name]
+        active = {
+            str(tier): sorted(s.handle for s in state.active.values() if s.tier == tier)
+            for tier in {s.tier for s in state.active.values()}
+        }
+        assert model.active == active
+        assert (model.notes, model.covered, model.tail) == (len(state.notes), len(state.covered), len(state.tail))
+        assert model.cover == sorted(s.handle for s in state.cover)
+        assert model.other["loser"] == sorted(s.handle for s in state.losers)
+        assert model.other["waiting"] == sorted(state.waiting)
+        assert sorted(s.link.rsplit("/", 1)[-1] for _, s in state.missing) == model.missing
+    sums = memory.verify()
+    assert sums.balances, sums.faults
+    assert [(m.name, m.notes, m.covered, m.tail) for m in sums.models] == [
+        (m.name, m.notes, m.covered, m.tail) for m in report.models
+    ]
+
+
+def grow_out(memory: Memory, clock: Clock) -> None:
+    """Let all notes rest, then advance until nothing is due."""
+    clock.now += timedelta(days=3)
+    while memory.advance().written:
+        pass
+    for state in states(memory).values():
+        settled = [note for note in state.tail if not note.problem]
+        assert len(settled) < BATCH_NOTES
+        tiers = [summary.tier for summary in state.cover]
+        assert all(tiers.count(tier) < FAN_IN for tier in tiers)
+        assert state.losers == ()
+
+
+# One vault
+
+TEXTS = st.sampled_from(
+    [
+        "The morning train leaves at seven.",
+        "Beans need two cups of water.",
+        "The harbour is closed on Sundays, and on Mondays before noon.",
+        "A long story of the ferry. " * 12,
+    ]
+)
+HEADS = st.sampled_from(["", "---\ncreated: 2026-10-05\n---\n", "---\ndate: 2026-11-20T10:00Z\n---\n", "---\ntags: [x]\n---\n"])
+NAMES = st.sampled_from(["day", "beans", "Of the ferry", "2026-10-11 list", "caf\u00e9"])
+FOLDERS = st.sampled_from(["", "trips", "trips/far"])
+PICK = st.integers(0, 1000)
+
+
+class OneVault(RuleBasedStateMachine):
+    """A person and the store write in one vault, in any order; all sums hold after each step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.top = Path(tempfile.mkdtemp(prefix="machine-"))
+        self.root = self.top / "vault"
+        self.clock, self.suffix, self.serial = Clock(), suffixes(), itertools.count()
+        new_vault(self.root)
+        self.memory = opened(self.root, self.clock, self.suffix)
+
+    def teardown(self) -> None:
+        try:
+            before = bytes_of(note_paths(self.root))
+            grow_out(self.memory, self.clock)
+            agree(self.root, self.memory)
+            assert bytes_of(note_paths(self.root)) == before
+        finally:
+            self.memory.close()
+            shutil.rmtree(self.top)
+
+    def _notes(self) -> list[Path]:
+        return [path for path in note_paths(self.root) if path.stem != path.relative_to(self.root).parts[1]]
+
+    def _write(self, path: Path, text: str) -> None:
+        """Write a file as a person does at this moment."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (self.clock.now.timestamp(),) * 2)
+
+    # The store
+
+    @rule(text=TEXTS, models=st.sampled_from([["alice"], ["harbour"], ["alice", "harbour"]]), again=st.booleans())
+    def record(self, text: str, models: list[str], again: bool) -> None:  # noqa: FBT001
+        before = bytes_of(note_paths(self.root))
+        made = self.memory.record(text if again else f"{text} ({next(self.serial)})", models)
+        assert set(models) <= set(made.models)
+        assert before.items() <= bytes_of(note_paths(self.root)).items()
+
+    @rule(limit=st.sampled_from([None, 1, 2]))
+    def advance(self, limit: int | None) -> None:
+        before = bytes_of(note_paths(self.root))
+        done = self.memory.advance(limit=limit)
+        assert (done.failed, done.held, done.retired) == ((), (), ())
+        assert bytes_of(note_paths(self.root)) == before
+
+    @rule(keep=st.booleans())
+    def open_again(self, keep: bool) -> None:  # noqa: FBT001
+        self.memory.close()
+        if not keep:
+            shutil.rmtree(self.top / "cache")
+        self.memory = opened(self.root, self.clock, self.suffix)
+
+    @rule(hours=st.sampled_from([-30, -1, 1, 25, 500]))
+    def time_jumps(self, hours: int) -> None:
+        self.clock.now += timedelta(hours=hours)
+
+    # A person
+
+    @rule(model=st.sampled_from(MODELS), folder=FOLDERS, name=NAMES, head=HEADS, text=TEXTS)
+    def person_writes(self, model: str, folder: str, name: str, head: str, text: str) -> None:
+        self._write(self.root / "models" / model / folder / f"{name}.md", f"{head}{text}\n")
+
+    @precondition(lambda self: self._notes())
+    @rule(pick=PICK, text=TEXTS)
+    def person_edits(self, pick: int, text: str) -> None:
+        path = self._pick(pick)
+        head, mark, body = path.read_text().rpartition("---\n")
+        self._write(path, f"{head}{mark}{body.rstrip()} {text}\n" if pick % 2 else f"{head}{mark}{text}\n")
+
+    @precondition(lambda self: self._notes())
+    @rule(pick=PICK)
+    def person_formats(self, pick: int) -> None:
+        path = self._pick(pick)
+        self._write(path, path.read_text().replace("\n", "  \n").replace("---  \n", "---\n") + "\n\n")
+
+    @precondition(lambda self: self._notes())
+    @rule(pick=PICK, model=st.sampled_from(MODELS), folder=FOLDERS)
+    def person_moves(self, pick: int, model: str, folder: str) -> None:
+        path = self._pick(pick)
+        self._rename(path, self.root / "models" / model / folder / path.name)
+
+    @precondition(lambda self: self._notes())
+    @rule(pick=PICK, name=NAMES)
+    def person_renames(self, pick: int, name: str) -> None:
+        path = self._pick(pick)
+        self._rename(path, path.with_name(f"{name} {next(self.serial)}.md"))
+
+    @precondition(lambda self: self._notes())
+    @rule(pick=PICK)
+    def person_deletes(self, pick: int) -> None:
+        self._pick(pick).unlink()
+
+    @precondition(lambda self: self._notes())
+    @rule(pick=PICK)
+    def person_empties(self, pick: int) -> None:
+        self._write(self._pick(pick), " \n\n")
+
+    @precondition(lambda self: self._notes())
+    @rule(pick=PICK)
+    def person_spoils(self, pick: int) -> None:
+        self._write(self._pick(pick), "---\ncreated: someday\n---\nIt was warm.\n")
+
+    def _pick(self, number: int) -> Path:
+        notes = self._notes()
+        return notes[number % len(notes)]
+
+    def _rename(self, path: Path, to: Path) -> None:
+        if not to.exists():
+            to.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(to)
+
+    @invariant()
+    def all_sums_hold(self) -> None:
+        agree(self.root, self.memory)
+
+
+TestOneVault = OneVault.TestCase
