@@ -82,6 +82,8 @@ class Catalog:
         """Rows by the folder they are walked by: `models/alice`, `topics`."""
         self.stamps: dict[str, int] = {}
         self._whole = False
+        self._loaded: set[str] = set()
+        """Groups whose rows were all read; a group may hold single rows before."""
         self._marked = False
         self._index: dict[str, list[str]] | None = None
         self._base = _open(path, f"{VERSION}:{key}") if path else None
@@ -260,8 +262,8 @@ class Catalog:
                 self._add(self._base.execute(_SELECT))
                 self._whole = True
             for scope in scopes:
-                if scope not in self.groups:
-                    self.groups[scope] = {}
+                if scope not in self._loaded:
+                    self._loaded.add(scope)
                     self._add(self._base.execute(f"{_SELECT} WHERE path > ? AND path < ?", (f"{scope}/", f"{scope}0")))
             self.stamps = dict(self._base.execute("SELECT model, stamp FROM models"))
         except sqlite3.Error:

@@ -59,7 +59,7 @@ class Census:
         if not (self.vault.root / layout.SETTINGS).is_file():
             raise DiskError(f"{self.vault.root} is not there any more (not mounted?): nothing was taken as deleted")
         self._read_tombstones()
-        shut: list[Problem] = []
+        before, shut = set(self.shut), list[Problem]()
         if models is None:
             scopes: list[str] = []
             seen = (
@@ -75,6 +75,9 @@ class Census:
                 p for p in self.shut if not any(p.path == s or p.path.startswith(f"{s}/") for s in scopes)
             ] + shut
             self._refresh_targets(scopes)
+        for problem in before.symmetric_difference(self.shut):
+            # what lies in a folder that was shut or opened changed for the answers, though no row did
+            self._models.pop(problem.path.split("/")[1] if "/" in problem.path else "", None)
 
     def _refresh_targets(self, scopes: list[str]) -> None:
         """Bring the notes that these models embed up to date, wherever they lie."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyramid_fs import pyramid, views
 from pyramid_fs.errors import NoSuchModel, Problem
+from pyramid_fs.notes import Dated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -203,9 +204,13 @@ def by_tier(state: State) -> dict[str, int]:
 
 
 def span(state: State) -> tuple[datetime, datetime] | None:
-    """Give the first and the last date of a model's notes and summaries; None for an empty one."""
+    """Give the first and the last date that the vault keeps of a model's notes; None where there is none.
+
+    A modification time is none: git does not keep it, and a clone must give the same answer.
+    """
     cover = state.cover
-    dates = [*(s.span_from for s in cover), *(s.span_to for s in cover), *(note.created for note in state.tail)]
+    kept = (n.created for n in state.tail if n.dated is not Dated.FILE or n.path in state.revised)
+    dates = [*(s.span_from for s in cover), *(s.span_to for s in cover), *kept]
     return (min(dates), max(dates)) if dates else None
 
 

@@ -403,6 +403,13 @@ def write_handle(handle: int, text: str) -> None:
         os.write(handle, text.encode())
 
 
+def absolute(path: Path) -> Path:
+    """Give the absolute path that a person means; `~` is the home folder, and `~name` a name where nobody has it."""
+    with contextlib.suppress(RuntimeError):
+        path = path.expanduser()
+    return path.absolute()
+
+
 def cache_folder(vault: Path, environ: Mapping[str, str]) -> Path:
     """Give the folder for what is derived from a vault: the user's own, never inside the vault."""
     mark = hashlib.sha256(str(vault).encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -412,7 +419,7 @@ def cache_folder(vault: Path, environ: Mapping[str, str]) -> Path:
 def cache_root(environ: Mapping[str, str]) -> Path:
     """Give the folder that `$PYRAMID_CACHE_DIR` names, or the user's cache folder."""
     if named := environ.get("PYRAMID_CACHE_DIR"):
-        return Path(named).expanduser().absolute()
+        return absolute(Path(named))
     from platformdirs import user_cache_path
 
     return user_cache_path("pyramid-fs", appauthor=False)
@@ -421,7 +428,7 @@ def cache_root(environ: Mapping[str, str]) -> Path:
 def config_file(environ: Mapping[str, str]) -> Path:
     """Give the path of the user's `config.toml`; `$PYRAMID_CONFIG` names another file, or its folder."""
     if named := environ.get("PYRAMID_CONFIG"):
-        path = Path(named).expanduser().absolute()
+        path = absolute(Path(named))
         return path / "config.toml" if path.is_dir() else path
     from platformdirs import user_config_path
 

@@ -28,7 +28,7 @@ NESTING = 64
 
 _BARE = frozenset({"type", "status", "kind"})
 """Keys whose values are words of the format itself, written without quotes."""
-_YAML_WORDS = frozenset("y n yes no on off true false null nan inf".split())
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
 """What some YAML reader takes for something other than a text."""
 _FENCE = re.compile(r"---[ \t]*(?:\n|\Z)")
 _CLOSE = re.compile(r"^---[ \t]*$", re.MULTILINE)
@@ -65,8 +65,8 @@ def as_text(value: object) -> str:
         return ""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) and len(value[0]) == 1:
-        return f"[[{as_text(value[0][0])}]]"
+    if _is_open_link(value):
+        return _open_link(value)
     if isinstance(value, list):
         return ", ".join(as_text(item) for item in value)
     return json.dumps(value, ensure_ascii=False)
@@ -77,12 +77,18 @@ def as_list(value: object) -> list[str]:
     if value is None or value == "":
         return []
     if isinstance(value, list) and not (len(value) == 1 and isinstance(value[0], list)):
-        return [f"[[{as_text(item[0])}]]" if _is_open_link(item) else as_text(item) for item in value]
+        return [as_text(item) for item in value]
     return [as_text(value)]
 
 
 def _is_open_link(item: object) -> bool:
     return isinstance(item, list) and len(item) == 1 and isinstance(item[0], list)
+
+
+def _open_link(item: Any) -> str:
+    """Spell a link that YAML took for a list in a list; a comma or a colon in it made more of it."""
+    parts = (part.items() if isinstance(part, dict) else [(part,)] for part in item[0])
+    return f"[[{', '.join(': '.join(as_text(word) for word in pair) for part in parts for pair in part)}]]"
 
 
 # Reading
@@ -256,7 +262,8 @@ def set_key(data: bytes, key: str, value: object) -> bytes:
     made = _with_front(lines, key, value) if is_bare else _with_key(lines, key, value)
     changed = mark + "".join(made).encode()
     after = read(changed)
-    wanted = {name: kept for name, kept in page.keys.items() if name != key} | read(spell({key: value}, "")).keys
+    others = {name: kept for name, kept in page.keys.items() if name != key}
+    wanted = {**others, **read(spell({key: value}, "")).keys}
     if after.problem or after.body != page.body or after.keys != wanted:
         raise RefusedWrite(f"`{key}` can't be changed in its front matter without touching more: edit it by hand")
     return changed

@@ -98,7 +98,8 @@ def model_line(line: ModelLine) -> str:
     """Show one model of the map."""
     facts = [_count(line.notes, "notes")]
     if line.notes:
-        facts += [line.span_from if line.span_from == line.span_to else f"{line.span_from} to {line.span_to}"]
+        span = line.span_from if line.span_from == line.span_to else f"{line.span_from} to {line.span_to}"
+        facts += [span or "undated"]
         facts += [f"{line.tail} not summarized yet"] if line.tail else []
         facts += [f"view {line.view_chars:,} characters"]
     facts += line.waiting

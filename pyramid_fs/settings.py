@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The vault format that this version reads and writes."""
+LONGEST = timedelta(days=36_500)
+"""No time to wait is longer: a bound that keeps sums of times within the calendar."""
 
 _VAULT: dict[str, Any] = {
     "format": FORMAT,
@@ -113,7 +115,7 @@ def read_vault(text: str, where: str, zone: Callable[[str], tzinfo]) -> Settings
 def _shape(values: Mapping[str, Any], where: str) -> Shape:
     pyramid, settle = values["pyramid"], values["settle"]
     targets = pyramid["target_chars"]
-    if not targets or not all(isinstance(chars, int) and chars > 0 for chars in targets):
+    if not targets or not all(chars > 0 for chars in targets):
         raise UsageError(f"{where}: `pyramid.target_chars` must be a list of numbers above 0")
     if pyramid["fan_in"] < 2:  # noqa: PLR2004
         raise UsageError(f"{where}: `pyramid.fan_in` must be at least 2")
@@ -122,9 +124,15 @@ def _shape(values: Mapping[str, Any], where: str) -> Shape:
         batch_chars=_positive(pyramid["batch_chars"], where, "pyramid.batch_chars"),
         fan_in=pyramid["fan_in"],
         target_chars=tuple(targets),
-        settle=timedelta(seconds=settle["seconds"]),
-        revised=timedelta(hours=settle["revised_hours"]),
+        settle=_quiet(settle["seconds"], timedelta(seconds=1), where, "settle.seconds"),
+        revised=_quiet(settle["revised_hours"], timedelta(hours=1), where, "settle.revised_hours"),
     )
+
+
+def _quiet(count: float, unit: timedelta, where: str, key: str) -> timedelta:
+    if not 0 <= count <= LONGEST / unit:
+        raise UsageError(f"{where}: `{key}` must be 0 or more and less than a century, not {count}")
+    return count * unit
 
 
 def _positive(value: int, where: str, key: str) -> int:
@@ -136,13 +144,15 @@ def _positive(value: int, where: str, key: str) -> int:
 def read_person(text: str, where: str, vault: str, home: str) -> Config:
     """Read `config.toml`, with what `[vaults."…"]` says for the vault at `vault`."""
     values, warnings = _checked(_parse(text, where), _PERSON, where, strict=True)
-    chosen = dict(values["summarizer"])
+    chosen = values["summarizer"]
     for path, own in values["vaults"].items():
-        if isinstance(own, Mapping) and _same_folder(path, vault, home):
-            table, more = _checked(
-                own.get("summarizer", {}), chosen, f'{where}, vaults."{path}".summarizer', strict=True
-            )
-            chosen, warnings = table, [*warnings, *more]
+        name = f'vaults."{path}"'
+        if not isinstance(own, Mapping):
+            raise UsageError(f"{where}: `{name}` must be a table, not {own!r}")
+        table, more = _checked(own, {"summarizer": _SUMMARIZER}, where, strict=True, under=f"{name}.")
+        warnings += more
+        if _same_folder(path, vault, home):
+            chosen = chosen | {key: table["summarizer"][key] for key in chosen if key in own.get("summarizer", ())}
     return Config(
         default_vault=values["default_vault"],
         summarizer=_summarizer(chosen, where),
@@ -152,7 +162,10 @@ def read_person(text: str, where: str, vault: str, home: str) -> Config:
 
 
 def _same_folder(path: str, vault: str, home: str) -> bool:
-    return (home + path[1:] if path.startswith("~") else path).rstrip("/\\") == vault.rstrip("/\\")
+    one, other = (
+        each.replace("\\", "/").rstrip("/") for each in (home + path[1:] if path.startswith("~") else path, vault)
+    )
+    return one == other
 
 
 def _summarizer(values: Mapping[str, Any], where: str) -> SummarizerSettings:
@@ -161,8 +174,8 @@ def _summarizer(values: Mapping[str, Any], where: str) -> SummarizerSettings:
         raise UsageError(f'{where}: `summarizer.command` must name a program, as in ["llm", "-m", "small"]')
     if kind not in {"extractive", "command", "none"}:
         raise UsageError(f"{where}: `summarizer.kind` must be extractive, command or none, not {kind!r}")
-    if values["timeout"] <= 0:
-        raise UsageError(f"{where}: `summarizer.timeout` must be above 0 seconds")
+    if not 0 < values["timeout"] <= LONGEST.total_seconds():
+        raise UsageError(f"{where}: `summarizer.timeout` must be above 0 seconds, and less than a century")
     return SummarizerSettings(kind, command, values["model"], float(values["timeout"]))
 
 
@@ -171,7 +184,7 @@ def _parse(text: str, where: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # of TOML, of a number with too many digits, of brackets in brackets
         raise UsageError(f"{where} can't be parsed: {error}") from error
 
 
@@ -205,10 +218,12 @@ def _fits(value: object, default: object) -> bool:
     if isinstance(default, float):
         return isinstance(value, int | float)
     if isinstance(default, list):
-        return isinstance(value, list) and all(isinstance(item, type(default[0])) for item in value)
+        return isinstance(value, list) and all(_fits(item, default[0]) for item in value)
     return isinstance(value, type(default))
 
 
 def _type_name(default: object) -> str:
-    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+    if isinstance(default, list):
+        return "a list of numbers" if isinstance(default[0], int) else "a list of texts"
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", dict: "a table"}
     return names[type(default)]

@@ -109,10 +109,10 @@ class Vault:
                 text = files.read(self.root / layout.LEDGER / name).decode("utf-8", "replace")
             except (DiskError, FileNotFoundError):
                 continue
-            for line in text.splitlines():
+            for line in text.split("\n"):  # other marks of Unicode stand within a line
                 try:
                     entry = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     continue
                 if isinstance(entry, dict):
                     yield entry
@@ -144,7 +144,7 @@ def find_zone(name: str) -> tzinfo:
 
 def open_vault(root: Path) -> Vault:
     """Open the vault at `root`. Raise NotAVault, UsageError for its settings, DiskError where it can't be read."""
-    root = root.expanduser().absolute()
+    root = files.absolute(root)
     path = root / layout.SETTINGS
     try:
         text, _ = pages.decode(files.read(path))
@@ -170,7 +170,7 @@ def find_vault(named: str | None, environ: Mapping[str, str], start: Path, defau
 
 def make_vault(root: Path, *, models: Mapping[str, str]) -> list[str]:
     """Make a vault of a folder, adding only what is not there; give the paths that were made."""
-    root = root.expanduser().absolute()
+    root = files.absolute(root)
     made = []
     for folder in layout.FOLDERS:
         files.make_folder(root / folder)

@@ -251,10 +251,17 @@ def _sources(page: pages.Page, zone: tzinfo, wrong: list[str]) -> list[Source]:
 def _tombstones(root: Path) -> Iterator[tuple[str, str]]:
     for name in files.names(root, layout.LEDGER):
         if ".jsonl" in name and not name.startswith("."):
-            for line in files.read(root / layout.LEDGER / name).decode("utf-8", "replace").splitlines():
+            for line in _ledger_lines(root / layout.LEDGER / name):
                 with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
                     entry = json.loads(line)
                     yield str(entry["forgot"]).lower(), str(entry["digest"]).lower()
+
+
+def _ledger_lines(path: Path) -> list[str]:
+    try:
+        return files.read(path).decode("utf-8", "replace").split("\n")
+    except FileNotFoundError:  # a folder, or a link that leads nowhere
+        return []
 
 
 # Links

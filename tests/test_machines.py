@@ -26,6 +26,7 @@ from pyramid_fs.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from random import Random
 
     from pyramid_fs.pyramid import State
     from pyramid_fs.summarizers import Request
@@ -43,7 +44,7 @@ class Tells:
 
     def summarize(self, request: Request) -> str:
         named = ", ".join(item.handle for item in request.items)
-        return f"Tier {request.tier} of {request.model} was told by these: {named}."
+        return f"The summary of tier {request.tier} of {request.model} was made of these: {named}."
 
 
 @dataclass
@@ -270,3 +271,169 @@ class OneVault(RuleBasedStateMachine):
 
 
 TestOneVault = OneVault.TestCase
+
+
+# Copies that merge
+
+
+@dataclass
+class Copy:
+    """One copy of the vault, on a machine of its own."""
+
+    root: Path
+    clock: Clock
+    memory: Memory
+
+    def files(self) -> dict[str, Path]:
+        """Give every markdown file by its path in the vault."""
+        return {path.relative_to(self.root).as_posix(): path for path in (self.root / "models").rglob("*.md")}
+
+
+def in_retired(path: str) -> str:
+    """Give the place in `retired/` of a summary's file."""
+    parts = path.split("/")
+    return "/".join([*parts[:2], "retired", parts[-1]])
+
+
+def merge(source: Copy, to: Copy, wanted: Callable[[str], bool] = lambda _: True) -> None:
+    """Bring what one copy has into another, file by file: of a note that both have, the version written last stays."""
+    for name, path in sorted(source.files().items()):
+        there = to.root / name
+        is_later = there.exists() and path.stat().st_mtime_ns > there.stat().st_mtime_ns
+        if wanted(name) and (is_later or not there.exists()):
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, there)
+
+
+class Copies(RuleBasedStateMachine):
+    """Copies of a vault grow apart and merge in any order; in the end all hold each note once, and no text is lost."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.top = Path(tempfile.mkdtemp(prefix="copies-"))
+        self.suffix, self.serial = suffixes(), itertools.count()
+        self.copies: list[Copy] = []
+        self.written: dict[str, str] = {}
+
+    @initialize(count=st.integers(2, 3), notes=st.integers(0, 8), grown=st.booleans())
+    def copy_the_vault(self, count: int, notes: int, grown: bool) -> None:  # noqa: FBT001
+        first = self.top / "first" / "vault"
+        new_vault(first)
+        with opened(first, Clock(), self.suffix) as memory:
+            for number in range(notes):
+                memory.record(f"Known to all: {number}.", [MODELS[number % 2]])
+            if grown:
+                memory.advance()
+        for number in range(count):
+            root = self.top / str(number) / "vault"
+            shutil.copytree(first, root)
+            clock = Clock(START + timedelta(hours=(0, -2, 5)[number]))
+            self.copies.append(Copy(root, clock, opened(root, clock, self.suffix)))
+        for name, path in self.copies[0].files().items():
+            if path in set(note_paths(self.copies[0].root)):
+                self.written[name] = path.read_text()
+
+    def teardown(self) -> None:
+        try:
+            if self.copies:
+                self._become_one()
+        finally:
+            for copy in self.copies:
+                copy.memory.close()
+            shutil.rmtree(self.top)
+
+    def _become_one(self) -> None:
+        self._merge_all()
+        for _ in range(20):
+            grown = [self._grow(copy) for copy in self.copies]
+            self._merge_all()
+            if not any(grown):
+                break
+        else:
+            pytest.fail("the copies never come to rest")
+        for copy in self.copies:
+            grow_out(copy.memory, copy.clock)
+            agree(copy.root, copy.memory)
+            for name, text in self.written.items():
+                assert (copy.root / name).read_text() == text
+
+    def _grow(self, copy: Copy) -> bool:
+        """Advance one copy a little, as if it were alone; say whether anything was done."""
+        copy.clock.now += timedelta(days=2)
+        done = copy.memory.advance(limit=1)
+        assert (done.failed, done.held) == ((), ())
+        return bool(done.written or done.retired)
+
+    def _merge_all(self) -> None:
+        """Bring everything everywhere; then all copies are one, whatever each had retired."""
+        for _ in range(2):
+            for source, to in itertools.permutations(self.copies, 2):
+                merge(source, to)
+        shared = [{name: path.read_bytes() for name, path in copy.files().items()} for copy in self.copies]
+        assert all(files == shared[0] for files in shared)
+        found = [states(copy.memory) for copy in self.copies]
+        active = [{model: list(state.active) for model, state in one.items()} for one in found]
+        tails = [{model: [n.path for n in state.tail] for model, state in one.items()} for one in found]
+        assert all(one == active[0] for one in active)
+        assert all(one == tails[0] for one in tails)
+
+    # Steps
+
+    @rule(which=PICK, model=st.sampled_from(MODELS), count=st.integers(1, 4))
+    def record(self, which: int, model: str, count: int) -> None:
+        copy = self._copy(which)
+        for _ in range(count):
+            made = copy.memory.record(f"Said on one machine: {next(self.serial)}.", [model])
+            self.written[made.path] = (copy.root / made.path).read_text()
+
+    @rule(which=PICK, limit=st.sampled_from([None, 1]))
+    def advance(self, which: int, limit: int | None) -> None:
+        copy = self._copy(which)
+        before = bytes_of(note_paths(copy.root))
+        done = copy.memory.advance(limit=limit)
+        assert done.failed == ()
+        assert bytes_of(note_paths(copy.root)) == before
+
+    @rule(which=PICK, pick=PICK)
+    def person_edits(self, which: int, pick: int) -> None:
+        copy = self._copy(which)
+        names = sorted(name for name in self.written if (copy.root / name).exists() and name.count("/") > 2)
+        if not names:
+            return
+        name, number = names[pick % len(names)], next(self.serial)
+        text = f"{(copy.root / name).read_text()}More: {number}.\n"
+        (copy.root / name).write_text(text)
+        # a later edit is later on every machine's clock, and rests long enough for a batch to take it some day
+        later = START + timedelta(days=1, minutes=number)
+        os.utime(copy.root / name, (later.timestamp(),) * 2)
+        self.written[name] = text
+
+    @rule(which=PICK, other=PICK, part=st.sampled_from([1, 2, 3]), random=st.randoms(use_true_random=False))
+    def merge(self, which: int, other: int, part: int, random: Random) -> None:
+        source, to = self._copy(which), self._copy(other)
+        if source is not to:
+            merge(source, to, lambda _: random.randrange(part) == 0)
+
+    @rule(which=PICK, other=PICK)
+    def merge_moves(self, which: int, other: int) -> None:
+        """Bring moves too: what one copy has retired leaves its tier in the other."""
+        source, to = self._copy(which), self._copy(other)
+        gone = {name for name in to.files() if in_retired(name) in source.files() and in_retired(name) != name}
+        for name in gone:
+            (to.root / name).unlink()
+        merge(source, to, lambda name: in_retired(name) not in source.files() or name == in_retired(name))
+
+    @rule(which=PICK, hours=st.sampled_from([-5, 1, 30]))
+    def time_jumps(self, which: int, hours: int) -> None:
+        self._copy(which).clock.now += timedelta(hours=hours)
+
+    def _copy(self, number: int) -> Copy:
+        return self.copies[number % len(self.copies)]
+
+    @invariant()
+    def all_sums_hold(self) -> None:
+        for copy in self.copies:
+            agree(copy.root, copy.memory)
+
+
+TestCopies = Copies.TestCase

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyramid_fs import render, vault
+from pyramid_fs import files, render, vault
 from pyramid_fs.errors import ExistsAlready
 from pyramid_fs.memory import Memory
 
@@ -35,7 +35,7 @@ LOADED = "allotment"
 @click.pass_context
 def demo(ctx: click.Context, folder: str) -> None:
     """Make a vault of FOLDER from bundled notes, let the pyramid grow, and show what an agent reads of it."""
-    root = Path(folder).expanduser().absolute()
+    root = files.absolute(Path(folder))
     if root.exists() and any(root.iterdir()) and not (root / "pyramid.toml").exists():
         raise ExistsAlready(f"{root} holds other files: name a new folder for the demo")
     vault.make_vault(root, models=MODELS)

@@ -31,7 +31,7 @@ SHOWN_BAD = 20
 @click.pass_context
 def init(ctx: click.Context, folder: str | None, bare: bool, default: bool, as_json: bool) -> None:
     """Make a vault of FOLDER (this one if not named); it may lie in an Obsidian vault. Nothing there is changed."""
-    root = Path(folder or ctx.find_root().obj["vault"] or ".").expanduser().absolute()
+    root = files.absolute(Path(folder or ctx.find_root().obj["vault"] or "."))
     made = vault.make_vault(root, models={} if bare else vault.STARTERS)
     opened = vault.open_vault(root)
     if default:

@@ -100,8 +100,8 @@ def _pieces(item: Item, most: int) -> Iterator[Item]:
     """Break a source that is too long for one call where a line, a sentence or a word ends."""
     text = item.text
     while len(text) > most:
-        cut = max(text.rfind(mark, most // 2, most) for mark in ("\n", ". ", " "))
-        cut = cut + 1 if cut > 0 else most
+        ends = (text.rfind(mark, most // 2, most) for mark in ("\n", ". ", " "))
+        cut = next((end + 1 for end in ends if end > 0), most)
         yield replace(item, text=text[:cut])
         text = text[cut:]
     yield replace(item, text=text)

@@ -38,7 +38,7 @@ class Command:
         """Run the program once."""
         try:
             child = subprocess.Popen(  # noqa: S603  (the user's own configuration names it; never a vault)
-                [str(Path(word).expanduser()) if word.startswith("~") else word for word in self._command],
+                [_at_home(word) for word in self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -57,6 +57,13 @@ class Command:
             said = " ".join(complaint.decode("utf-8", "replace").split())[:SHOWN]
             raise SummarizerFailed(f"{self._command[0]} ended with {child.returncode}{f': {said}' if said else ''}")
         return out.decode("utf-8", "replace")
+
+
+def _at_home(word: str) -> str:
+    """Set the home folder in for `~`, which no shell does here."""
+    with contextlib.suppress(RuntimeError):  # `~name`, and nobody has that name
+        return str(Path(word).expanduser()) if word.startswith("~") else word
+    return word
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

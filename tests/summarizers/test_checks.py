@@ -120,7 +120,7 @@ def test_one_source_too_long_for_one_call_is_broken_where_something_ends_and_rea
     assert all(len(part) <= 700 for part in read)
     if "\n" in text:
         assert all(part.endswith("\n") for part in read[:-1])
-    elif " " in text:
+    elif " " in text:  # not within a word
         assert all(part.endswith(" ") for part in read[:-1])
 
 

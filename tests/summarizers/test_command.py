@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import stat
 import sys
 import textwrap
@@ -84,12 +85,12 @@ def test_output_that_is_no_utf_8_is_no_crash() -> None:
 
 LINGERS = """
     import os, subprocess, sys, threading
-    child = subprocess.Popen(
+    alive = os.open(sys.argv[1], os.O_WRONLY)
+    subprocess.Popen(
         [sys.executable, "-c", "import threading; threading.Event().wait()"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[alive],
     )
-    with open(sys.argv[1], "w") as pids:
-        pids.write(f"{os.getpid()} {child.pid}")
+    os.write(alive, b"started")
     if sys.argv[2] == "answers":
         print("A text.")
     else:
@@ -97,26 +98,22 @@ LINGERS = """
 """
 
 
-def is_running(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as found:  # noqa: PTH123
-            return found.read().rpartition(")")[2].split()[0] not in {"Z", "X"}
-    except OSError:
-        return False
-
-
 @pytest.mark.parametrize("way", ["answers", "hangs"])
 def test_nothing_that_a_program_started_outlives_its_answer(tmp_path: Path, way: str) -> None:
-    pids = tmp_path / "pids"
-    command = program(LINGERS, str(pids), way, timeout=20.0 if way == "answers" else 2.0)
+    pipe = tmp_path / "alive"
+    os.mkfifo(pipe)
+    alive = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = program(LINGERS, str(pipe), way, timeout=20.0 if way == "answers" else 1.5)
     if way == "answers":
         assert command.summarize(asked()) == "A text.\n"
     else:
-        with pytest.raises(SummarizerFailed, match="gave no answer within 2 seconds"):
+        with pytest.raises(SummarizerFailed, match="gave no answer within 1.5 seconds"):
             command.summarize(asked())
-    started = [int(pid) for pid in pids.read_text().split()]
-    assert len(started) == 2
-    assert [pid for pid in started if is_running(pid)] == []
+    assert os.read(alive, 100) == b"started"
+    # the pipe ends when the last process that holds it is gone
+    assert select.select([alive], [], [], 10)[0]
+    assert os.read(alive, 100) == b""
+    os.close(alive)
 
 
 def test_its_name_is_the_model_s_or_the_program_s() -> None:

@@ -1,0 +1,237 @@
+"""Times are read in every way that people write them, and spelled in one."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pyramid_fs import times
+
+BERLIN = ZoneInfo("Europe/Berlin")
+FAR_EAST = timezone(timedelta(hours=14))
+FAR_WEST = timezone(timedelta(hours=-12))
+ZONES: list[tzinfo] = [UTC, BERLIN, FAR_EAST, FAR_WEST]
+WINTER = datetime(2026, 11, 29, 20, 15, 30, tzinfo=UTC)
+
+
+def at(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=UTC)  # type: ignore[misc,arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2026-11-29T20:15:30Z", WINTER),
+        ("2026-11-29t20:15:30z", WINTER),
+        ("2026-11-29 20:15:30 UTC", WINTER),
+        ("2026-11-29 20:15:30 utc", WINTER),
+        ("2026-11-29 20:15:30 GMT", WINTER),
+        ("2026-11-29T20:15:30+00:00", WINTER),
+        ("2026-11-29T20:15:30-00:00", WINTER),
+        ("2026-11-29T21:15:30+01:00", WINTER),
+        ("2026-11-29T21:15:30+0100", WINTER),
+        ("2026-11-29T21:15:30 +01", WINTER),
+        ("2026-11-29T10:45:30-0930", WINTER),
+        ("2026-11-30T02:00:30+05:45", WINTER),
+        ("2026-11-29T21:15:30", WINTER),
+        ("2026-11-29 21:15:30", WINTER),
+        ("2026-11-29   21:15:30", WINTER),
+        ("2026-11-29\t21:15:30\tZ", at(2026, 11, 29, 21, 15, 30)),
+        ("2026-11-29T21:15", at(2026, 11, 29, 20, 15)),
+        ("2026-11-29 9:05", at(2026, 11, 29, 8, 5)),
+        ("2026-11-29T21:15:30.5", at(2026, 11, 29, 20, 15, 30, 500_000)),
+        ("2026-11-29T21:15:30,25", at(2026, 11, 29, 20, 15, 30, 250_000)),
+        ("2026-11-29T20:15:30.123456789Z", at(2026, 11, 29, 20, 15, 30, 123_456)),
+        ("2026-11-29T20:15:30.12345678901234Z", at(2026, 11, 29, 20, 15, 30, 123_456)),
+        ("2026-11-29", at(2026, 11, 28, 23)),
+        ("2026-07-01", at(2026, 6, 30, 22)),
+        ("  2026-11-29  ", at(2026, 11, 28, 23)),
+        ("Sunday, 2026-11-29, late", at(2026, 11, 28, 23)),
+        ("[[2026-11-29]]", at(2026, 11, 28, 23)),
+        ("[[daily/2026-11-29|yesterday]]", at(2026, 11, 28, 23)),
+        ("[[daily-2026-11-29-harbour]]", at(2026, 11, 28, 23)),
+        ("2026-11-29, then 2026-12-01", at(2026, 11, 28, 23)),
+        ("2026-11-29 Zürich", at(2026, 11, 28, 23)),
+        ("2026-11-29 21:15:30 Zürich", WINTER),
+        ("0001-01-02", at(1, 1, 1, 23, 6, 32)),
+        ("9999-12-31T22:00:00", at(9999, 12, 31, 21)),
+    ],
+)
+def test_a_time_is_read_as_people_write_it_in_the_zone_of_the_vault(text: str, meant: datetime) -> None:
+    assert times.parse(text, BERLIN) == meant
+    assert times.parse(text, BERLIN).tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "yesterday",
+        "29.11.2026",
+        "2026-11",
+        "12026-11-29",
+        "2026-11-291",
+        "2026-1-2",
+        "0000-00-00",
+        "0000-01-01",
+        "2026-02-30",
+        "2026-13-01",
+        "2026-11-29T24:00",
+        "2026-11-29T12:60",
+        "2026-11-29T12:00:60",
+        "2026-11-29T12:00+24:00",
+        "2026-11-29T12:00+99:99",
+        "2026-11-29T12:00+01:60",
+        "0001-01-01T00:00+14:00",
+        "9999-12-31T23:59-12:00",
+        "{{date}}",
+    ],
+)
+def test_what_the_calendar_does_not_know_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no date"):
+        times.parse(text, UTC)
+
+
+def test_the_reason_names_the_date_that_is_none() -> None:
+    with pytest.raises(ValueError, match=r"'2026-02-30' is no date: day is out of range for month"):
+        times.parse("on 2026-02-30", UTC)
+    with pytest.raises(ValueError, match=r"no date like 2026-11-29 in 'x{60}'"):
+        times.parse("x" * 1000, UTC)
+
+
+@pytest.mark.parametrize(("text", "zone"), [("0001-01-01", FAR_EAST), ("9999-12-31T23:00", FAR_WEST)])
+def test_a_day_that_utc_can_not_hold_is_a_value_error(text: str, zone: tzinfo) -> None:
+    with pytest.raises(ValueError, match="is no date"):
+        times.parse(text, zone)
+
+
+@given(
+    st.from_regex(r"\d{4}-\d\d-\d\d([T ]\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?([+-]\d\d(:?\d\d)?|Z))?)?", fullmatch=True)
+    | st.text(),
+    st.sampled_from(ZONES),
+)
+@example("9999-12-31", FAR_WEST)
+@example("0001-01-01", FAR_EAST)
+@example("٢٠٢٦-١١-٢٩", UTC)
+def test_any_text_is_a_time_in_utc_or_a_value_error(text: str, zone: tzinfo) -> None:
+    for read in (times.parse, times.day_end):
+        try:
+            assert read(text, zone).tzinfo is UTC
+        except ValueError:
+            pass
+    named = times.in_name(text, zone)
+    assert named is None or named.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("stem", "meant"),
+    [
+        ("2026-11-29-201530-prefers-the-morning-train-k3f9", WINTER),
+        ("2026-11-29", at(2026, 11, 28, 23)),
+        ("2026-11-29 harbour", at(2026, 11, 28, 23)),
+        ("2026-11-29T20-15 harbour", at(2026, 11, 28, 23)),
+        ("harbour 2026-11-29", at(2026, 11, 28, 23)),
+        ("harbour-2026-11-29", at(2026, 11, 28, 23)),
+        ("harbour-2026-11-29-late", at(2026, 11, 28, 23)),
+        ("harbour_2026-11-29", at(2026, 11, 28, 23)),
+        ("2026-11-29-201530", at(2026, 11, 28, 23)),
+        ("2026-02-30 harbour", None),
+        ("2026-11-29-256199-harbour-k3f9", None),
+        ("harbour", None),
+        ("20261129 harbour", None),
+        ("12026-11-29", None),
+        ("2026-11-295", None),
+        ("", None),
+    ],
+)
+def test_a_name_that_the_store_made_carries_utc_and_any_other_a_day_of_the_vault(
+    stem: str, meant: datetime | None
+) -> None:
+    assert times.in_name(stem, BERLIN) == meant
+
+
+@pytest.mark.parametrize(
+    ("time", "text"),
+    [
+        (WINTER, "2026-11-29T20:15:30Z"),
+        (WINTER.astimezone(BERLIN), "2026-11-29T20:15:30Z"),
+        (WINTER + times.TICK, "2026-11-29T20:15:30.000001Z"),
+        (WINTER.replace(microsecond=500_000), "2026-11-29T20:15:30.5Z"),
+        (WINTER.replace(second=0), "2026-11-29T20:15:00Z"),
+        (at(7, 1, 1), "0007-01-01T00:00:00Z"),
+    ],
+)
+def test_a_time_has_one_spelling(time: datetime, text: str) -> None:
+    assert times.spell(time) == text
+
+
+@given(st.datetimes(timezones=st.just(UTC)), st.sampled_from(ZONES))
+def test_what_is_spelled_reads_back_in_any_zone(time: datetime, zone: tzinfo) -> None:
+    assert times.parse(times.spell(time), zone) == time
+    assert times.from_micros(times.micros(time)) == time
+    assert times.in_name(f"{times.stamp(time)}-word-k3f9", zone) == time.replace(microsecond=0)
+
+
+def test_a_name_carries_utc_with_four_digits_of_the_year() -> None:
+    assert times.stamp(WINTER.astimezone(BERLIN)) == "2026-11-29-201530"
+    assert times.stamp(at(7, 1, 1)) == "0007-01-01-000000"
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "meant"),
+    [
+        (0, times.EPOCH),
+        (1_999, times.EPOCH + times.TICK),
+        (-1, times.EPOCH - times.TICK),
+        (1_795_983_330_000_000_000, WINTER),
+        (10**30, datetime.max.replace(tzinfo=UTC)),
+        (-(10**30), datetime.min.replace(tzinfo=UTC)),
+    ],
+)
+def test_a_file_time_that_no_calendar_holds_becomes_the_nearest(nanoseconds: int, meant: datetime) -> None:
+    assert times.from_ns(nanoseconds) == meant
+
+
+@pytest.mark.parametrize(
+    ("time", "zone", "text"),
+    [
+        (at(2026, 11, 29, 23, 30), UTC, "2026-11-29"),
+        (at(2026, 11, 29, 23, 30), BERLIN, "2026-11-30"),
+        (datetime.max.replace(tzinfo=UTC), FAR_EAST, "9999-12-31"),
+        (datetime.min.replace(tzinfo=UTC), FAR_WEST, "0001-01-01"),
+    ],
+)
+def test_a_day_is_that_of_the_vault(time: datetime, zone: tzinfo, text: str) -> None:
+    assert times.day(time, zone) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2026-11-29", at(2026, 11, 29, 23) - times.TICK),
+        (" 2026-11-29\n", at(2026, 11, 29, 23) - times.TICK),
+        ("2026-03-28", at(2026, 3, 28, 23) - times.TICK),
+        ("2026-03-29", at(2026, 3, 29, 22) - times.TICK),  # the clock went forward: a day of 23 hours
+        ("2026-11-29T21:15", at(2026, 11, 29, 20, 15)),
+        ("on 2026-11-29", at(2026, 11, 28, 23)),
+        ("9999-12-31", datetime.max.replace(tzinfo=UTC)),
+    ],
+)
+def test_a_bare_date_as_an_upper_bound_is_the_last_moment_of_that_day(text: str, meant: datetime) -> None:
+    assert times.day_end(text, BERLIN) == meant
+
+
+@given(st.dates(max_value=date(9999, 12, 29)), st.sampled_from(ZONES))
+def test_the_last_moment_of_a_day_is_one_tick_before_the_next(day: date, zone: tzinfo) -> None:
+    try:
+        start = times.parse(day.isoformat(), zone)
+    except ValueError:  # before the first day of UTC
+        return
+    end = times.day_end(day.isoformat(), zone)
+    assert start < end
+    assert times.day(end, zone) == day.isoformat()
+    assert end + times.TICK == times.parse((day + timedelta(days=1)).isoformat(), zone)
