@@ -7,22 +7,26 @@ slower, without it. The only home of sqlite3.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import sqlite3
 import time
+from array import array
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import links, times
 from pyramid_fs.files import Seen, Sig
+from pyramid_fs.layout import SHAPES
 from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Source, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 """Raised when a value is read from a file in another way: then all are read again."""
 DOUBT_NS = 2_000_000_000
 """A file that changed less than this before it was read may change again within one tick of its clock (git's rule)."""
@@ -38,9 +42,12 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE INDEX IF NOT EXISTS by_handle ON files (handle);
 CREATE INDEX IF NOT EXISTS by_digest ON files (digest) WHERE digest != '';
 CREATE INDEX IF NOT EXISTS by_embed ON files (embed) WHERE embed != '';
-CREATE TABLE IF NOT EXISTS models (model TEXT PRIMARY KEY, stamp INT, derived TEXT);
+CREATE TABLE IF NOT EXISTS models (model TEXT PRIMARY KEY, stamp INT, mark TEXT, derived TEXT);
 CREATE TABLE IF NOT EXISTS trouble (model TEXT PRIMARY KEY, tries INT, at REAL, reason TEXT);
 """
+_FRESH = "DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS models;"
+FEW = 100
+"""So many handles are looked up one by one; for more, all embeds are gone through."""
 
 
 class Row:
@@ -79,11 +86,16 @@ class Catalog:
 
     def __init__(self, path: Path | None, key: str) -> None:
         self.groups: dict[str, dict[str, Row]] = {}
-        """Rows by the folder they are walked by: `models/alice`, `topics`."""
+        """Rows by the folder they are walked by (`models/alice`, `topics`), as far as they are in memory."""
         self.stamps: dict[str, int] = {}
-        self._whole = False
-        self._loaded: set[str] = set()
-        """Groups whose rows were all read; a group may hold single rows before."""
+        self._complete: set[str] = set()
+        """Groups whose rows are all in memory."""
+        self._marks: dict[str, str] = {}
+        """Marks of the listings that the rows of a group stand for."""
+        self._skipped: dict[str, tuple[list[Seen], Callable[[Seen], File | None]]] = {}
+        """What was seen of groups that are as their rows on disk say, and how to read them should those get lost."""
+        self._odd: set[str] = set()
+        """Paths that are not UTF-8, which no row on disk can hold."""
         self._marked = False
         self._index: dict[str, list[str]] | None = None
         self._base = _open(path, f"{VERSION}:{key}") if path else None
@@ -96,40 +108,104 @@ class Catalog:
 
     def row(self, path: str) -> Row | None:
         """Give what is known of a file, from memory or from disk."""
-        rows = self.groups.get(group(path), {})
-        if path not in rows and self._base and not self._whole:
-            with contextlib.suppress(sqlite3.Error):
-                self._add(self._base.execute(f"{_SELECT} WHERE path = ?", (path,)))
-        return self.groups.get(group(path), {}).get(path)
+        key = group(path)
+        if path not in self.groups.get(key, {}) and self._base and key not in self._complete:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                self._add(key, self._base.execute(f"{_SELECT} WHERE path = ?", (path,)))
+        return self.groups.get(key, {}).get(path)
+
+    def rows(self, key: str) -> dict[str, Row]:
+        """Give all rows of a group."""
+        if key not in self._complete:
+            listing, read = self._skipped.pop(key, ([], None))
+            if not self._load(key) and read:  # the catalog broke between the walk and this question
+                fresh, _ = self._compare(key, listing, time.time_ns(), read)
+                self._keep(fresh, [], Change())
+        return self.groups.setdefault(key, {})
+
+    def all_rows(self) -> dict[str, dict[str, Row]]:
+        """Give all rows, by group."""
+        return {key: self.rows(key) for key in sorted(self._keys())}
+
+    def _keys(self) -> set[str]:
+        """Name every group that has a row, in memory or on disk."""
+        return {*self.groups, *SHAPES, *(f"models/{model}" for model in self.stamps)}
 
     def update(
         self, scopes: Collection[str], seen: Iterable[Seen], shut: Collection[str], read: Callable[[Seen], File | None]
     ) -> Change:
         """Bring all rows of some groups (none named: of all) up to date with what a walk has seen.
 
-        Only files that are new, changed or in doubt are read. What lies under a folder that is `shut` is left alone.
+        Only files that are new, changed or in doubt are read. A group that is as its rows on disk say is not even
+        loaded. What lies under a folder that is `shut` is left alone.
         """
-        self._load(scopes)
-        began, fresh, change = time.time_ns(), {}, Change()
-        left = {path for scope in (scopes or self.groups) for path in self.groups.get(scope, ())}
-        for found in seen:
-            left.discard(found.path)
-            row = self.groups.get(group(found.path), {}).get(found.path)
-            if row and row.sig == found.sig and not row.doubt:
+        began, change, kept = time.time_ns(), Change(), self._marks_on_disk()
+        changed_elsewhere = self._take_stamps()
+        listings = _listings(seen)
+        fresh, gone, settled = dict[str, Row](), list[str](), dict[str, str]()
+        for key in dict.fromkeys([*listings, *(scopes or sorted(self._keys()))]):
+            listing = listings.get(key, [])
+            mark = _mark(listing) if not any(_overlap(key, folder) for folder in shut) else ""
+            if mark and mark == (self._marks if self.groups.get(key) else kept).get(key):
+                if key not in self._complete:
+                    self._skipped[key], self._marks[key] = (listing, read), mark
                 continue
-            made = _row(found, began, read)
-            if made is None:
-                left.update([found.path] if row else [])
-                continue
-            fresh[found.path] = made
-            if row is None or row.value != made.value:
-                change.paths.append(found.path)
-        gone = [path for path in left if not any(path.startswith(f"{folder}/") for folder in shut)]
-        change.paths += gone
+            new, left = self._compare(key, listing, began, read)
+            fresh |= new
+            gone += [path for path in left if not any(path.startswith(f"{folder}/") for folder in shut)]
+            if mark and not any(row.doubt for row in new.values()):
+                settled[key] = mark
         self._keep(fresh, gone, change)
+        self._save_marks(
+            {key: mark for key, mark in settled.items() if len(self.groups.get(key, {})) == len(listings.get(key, ()))},
+            kept,
+        )
+        change.models |= changed_elsewhere
         if not scopes and not self._marked:
             self._mark_walked()
         return change
+
+    def _compare(
+        self, key: str, listing: list[Seen], began: int, read: Callable[[Seen], File | None]
+    ) -> tuple[dict[str, Row], set[str]]:
+        """Hold a group's rows against what a walk has seen; give the new rows, and the paths that are gone."""
+        rows, fresh = self.rows(key), dict[str, Row]()
+        left = rows.keys() - {found.path for found in listing}
+        for found in listing:
+            row = rows.get(found.path)
+            if row and row.sig == found.sig and not row.doubt:
+                continue
+            if made := _row(found, began, read):
+                fresh[found.path] = made
+            elif row:
+                left.add(found.path)
+        return fresh, left
+
+    def _marks_on_disk(self) -> dict[str, str]:
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                found = self._base.execute("SELECT model, mark FROM models WHERE mark IS NOT NULL")
+                return {f"models/{model}": mark for model, mark in found}
+        return {}
+
+    def _save_marks(self, settled: dict[str, str], kept: dict[str, str]) -> None:
+        """Keep the marks of groups whose rows are all on disk, unless another process has seen them change."""
+        self._marks |= settled
+        new = [(mark, model, self.stamps.get(model)) for key, mark in settled.items()
+               if kept.get(key) != mark and (model := key.partition("/")[2])]  # fmt: skip
+        if new:
+            with self._transaction() as base:
+                if base:
+                    base.executemany("UPDATE models SET mark = ? WHERE model = ? AND stamp = ?", new)
+
+    def _take_stamps(self, bumped: Collection[str] = ()) -> set[str]:
+        """Read the stamps; name the models of which another process has seen files change since the last time."""
+        if not self._base:
+            return set()
+        with contextlib.suppress(sqlite3.Error, UnicodeError):
+            known, self.stamps = self.stamps, dict(self._base.execute("SELECT model, stamp FROM models"))
+            return {model for model, at in self.stamps.items() if at != known.get(model, 0) + (model in bumped)}
+        return set()
 
     def _mark_walked(self) -> None:
         with self._transaction() as base:
@@ -150,20 +226,19 @@ class Catalog:
                 made = _row(Seen(path, sig), began, read)
                 if made:
                     fresh[path] = made
-                    change.paths += [path] if not row or row.value != made.value else []
-        change.paths += gone
         self._keep(fresh, gone, change)
         return change
 
-    def put(self, path: str, sig: Sig, file: File) -> None:
+    def put(self, path: str, sig: Sig, file: File) -> Change:
         """Take in a file that was just written, so that the next walk need not read it."""
-        row = Row(sig, doubt=True, value=encode(file))
-        self._keep({path: row}, [], Change([path]))
+        change = Change()
+        self._keep({path: Row(sig, doubt=True, value=encode(file))}, [], change)
+        return change
 
     def with_digest(self, digest: str) -> list[str]:
         """List the notes with a text of their own that are known under a digest."""
-        if self._base and not self._whole:
-            with contextlib.suppress(sqlite3.Error):
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
                 return sorted(
                     path for (path,) in self._base.execute("SELECT path FROM files WHERE digest = ?", (digest,))
                 )
@@ -173,20 +248,17 @@ class Catalog:
     @property
     def walked(self) -> bool:
         """Whether the whole vault has been walked since the catalog was made."""
-        if self._whole:
-            return True
-        if self._base:
-            with contextlib.suppress(sqlite3.Error):
-                return self._base.execute("SELECT value FROM meta WHERE key = 'walked'").fetchone() is not None
-        return False
+        if not self._marked and self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                self._marked = self._base.execute("SELECT value FROM meta WHERE key = 'walked'").fetchone() is not None
+        return self._marked
 
     def paths_of(self, handle: str) -> list[str]:
         """List the paths that are known under a handle, in the whole vault."""
-        if self._base and not self._whole:
-            with contextlib.suppress(sqlite3.Error):
-                return sorted(
-                    path for (path,) in self._base.execute("SELECT path FROM files WHERE handle = ?", (handle,))
-                )
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                found = self._base.execute("SELECT path FROM files WHERE handle = ?", (handle,))
+                return sorted({path for (path,) in found} | {path for path in self._odd if _name(path) == handle})
         if self._index is None:
             self._index = {}
             for rows in self.groups.values():
@@ -196,42 +268,51 @@ class Catalog:
 
     def _keep(self, fresh: dict[str, Row], gone: list[str], change: Change) -> None:
         for path, row in fresh.items():
-            self.groups.setdefault(group(path), {})[path] = row
+            rows = self.groups.setdefault(group(path), {})
+            if path not in rows or rows[path].value != row.value:
+                change.paths.append(path)
+            rows[path] = row
         for path in gone:
             del self.groups[group(path)][path]
+        change.paths += gone
+        for path in (*fresh, *gone):
+            self._marks.pop(group(path), None)
+        self._odd = {*(path for path in fresh if not _is_utf8(path)), *self._odd}.difference(gone)
         if change.paths:
             self._index = None
-            change.models = {model for path in change.paths if (model := _model(path))}
-            change.models |= {_model(path) for path in self._embedding({_name(path) for path in change.paths})}
+            change.models |= {model for path in change.paths if (model := _model(path))}
+            change.models |= self._embedding({_name(path) for path in change.paths})
         if fresh or gone:
-            self._write(fresh, gone, change.models)
+            self._write(fresh, gone, change)
 
-    def _embedding(self, handles: set[str]) -> list[str]:
-        """List the files that embed one of these handles."""
-        if self._base and not self._whole:
-            with contextlib.suppress(sqlite3.Error):
-                rows = self._base.execute("SELECT path, embed FROM files WHERE embed != ''")
-                return [path for path, embed in rows if links.name(embed) in handles]
-        return [
-            path
+    def _embedding(self, handles: set[str]) -> set[str]:
+        """Name the models that hold an embed of one of these handles."""
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                if len(handles) > FEW:
+                    rows = self._base.execute("SELECT path, embed FROM files WHERE embed != ''")
+                    return {_model(path) for path, embed in rows if embed in handles}
+                ask = "SELECT path FROM files WHERE embed = ? AND embed != ''"
+                return {_model(path) for handle in handles for (path,) in self._base.execute(ask, (handle,))}
+        return {
+            _model(path)
             for rows in self.groups.values()
             for path, row in rows.items()
             if isinstance(row.file, Note) and row.file.embed and links.name(row.file.embed) in handles
-        ]
+        }
 
-    def _write(self, fresh: dict[str, Row], gone: list[str], models: set[str]) -> None:
+    def _write(self, fresh: dict[str, Row], gone: list[str], change: Change) -> None:
         with self._transaction() as base:
             if base is None:
                 return
             base.executemany("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?)", _records(fresh))
             base.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in gone if _is_utf8(path)])
-            for model in models:
-                base.execute(
-                    "INSERT INTO models VALUES (?, 1, NULL) ON CONFLICT (model)"
-                    " DO UPDATE SET stamp = stamp + 1, derived = NULL",
-                    (model,),
-                )
-            self.stamps = dict(base.execute("SELECT model, stamp FROM models"))
+            base.executemany(
+                "INSERT INTO models VALUES (?, 1, NULL, NULL) ON CONFLICT (model)"
+                " DO UPDATE SET stamp = stamp + 1, mark = NULL, derived = NULL",
+                [(model,) for model in change.models],
+            )
+            change.models |= self._take_stamps(frozenset(change.models))
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection | None]:
@@ -248,31 +329,30 @@ class Catalog:
 
     def _forget_base(self) -> None:
         """Go on in memory: another process holds the catalog too long, the disk is full, or it is damaged."""
-        if not self._whole:
-            with contextlib.suppress(sqlite3.Error):
-                self._load(())
-        self._whole = True
+        with contextlib.suppress(sqlite3.Error, UnicodeError):
+            for key in self._keys() - self._complete:
+                self._fetch(key)
         self.close()
 
-    def _load(self, scopes: Collection[str]) -> None:
-        if self._base is None or self._whole:
-            return
+    def _load(self, key: str) -> bool:
+        """Bring all rows of a group into memory; say whether the catalog on disk gave them."""
+        self._complete.add(key)
         try:
-            if not scopes:
-                self._add(self._base.execute(_SELECT))
-                self._whole = True
-            for scope in scopes:
-                if scope not in self._loaded:
-                    self._loaded.add(scope)
-                    self._add(self._base.execute(f"{_SELECT} WHERE path > ? AND path < ?", (f"{scope}/", f"{scope}0")))
-            self.stamps = dict(self._base.execute("SELECT model, stamp FROM models"))
-        except sqlite3.Error:
-            self._whole = True
+            return self._fetch(key)
+        except (sqlite3.Error, UnicodeError):
             self.close()
+            return False
 
-    def _add(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _fetch(self, key: str) -> bool:
+        if self._base is None:
+            return False
+        self._add(key, self._base.execute(f"{_SELECT} WHERE path > ? AND path < ?", (f"{key}/", f"{key}0")))
+        self._complete.add(key)
+        return True
+
+    def _add(self, key: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        known = self.groups.setdefault(key, {})
         for path, size, mtime, ctime, inode, doubt, value in rows:
-            known = self.groups.setdefault(group(path), {})
             if path not in known:
                 known[path] = Row(Sig(size, mtime, ctime, inode), bool(doubt), value)
 
@@ -281,7 +361,7 @@ class Catalog:
     def derived(self, model: str) -> str:
         """Give what was kept for a model since its files changed last; empty where nothing was."""
         if self._base:
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
                 for (text,) in self._base.execute("SELECT derived FROM models WHERE model = ?", (model,)):
                     return text or ""
         return ""
@@ -291,7 +371,7 @@ class Catalog:
         with self._transaction() as base:
             for model, text in kept.items() if base else ():
                 stamp = self.stamps.get(model, 0)
-                base.execute("INSERT OR IGNORE INTO models VALUES (?, ?, NULL)", (model, stamp))  # type: ignore[union-attr]
+                base.execute("INSERT OR IGNORE INTO models VALUES (?, ?, NULL, NULL)", (model, stamp))  # type: ignore[union-attr]
                 base.execute("UPDATE models SET derived = ? WHERE model = ? AND stamp = ?", (text, model, stamp))  # type: ignore[union-attr]
 
     # What failed, for the backoff and `status`
@@ -299,7 +379,7 @@ class Catalog:
     def trouble(self) -> dict[str, tuple[int, float, str]]:
         """Give model → (tries in a row, time of the last, reason) for each model whose summary failed last."""
         if self._base:
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
                 return {m: (n, at, reason) for m, n, at, reason in self._base.execute("SELECT * FROM trouble")}
         return {}
 
@@ -338,15 +418,13 @@ def _connect(path: Path, key: str) -> sqlite3.Connection:
     base = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
     try:
         base.execute("PRAGMA journal_mode = WAL")
-        base.execute("PRAGMA synchronous = OFF")  # a lost catalog is made anew; the notes are what is synced to disk
+        base.execute("PRAGMA synchronous = NORMAL")  # its last moments may be lost; what it says goes together
         kept = (
             base.execute("SELECT name FROM sqlite_master WHERE name = 'trouble'").fetchone()
             and base.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
         )
-        if not kept:
-            base.executescript(_TABLES)
         if not kept or kept[0] != key:
-            base.executescript("BEGIN IMMEDIATE; DELETE FROM meta; DELETE FROM files; DELETE FROM models; COMMIT;")
+            base.executescript(f"BEGIN IMMEDIATE; {_FRESH} {_TABLES} COMMIT;")
             base.execute("INSERT OR REPLACE INTO meta VALUES ('key', ?)", (key,))
     except BaseException:
         base.close()
@@ -375,6 +453,34 @@ def _in_doubt(sig: Sig, now_ns: int) -> bool:
     return now_ns - sig.ctime_ns < DOUBT_NS or 0 <= now_ns - sig.mtime_ns < DOUBT_NS
 
 
+def _listings(seen: Iterable[Seen]) -> dict[str, list[Seen]]:
+    """Sort what a walk has seen by group; a file beside the models' folders belongs to none."""
+    listings: dict[str, list[Seen]] = {}
+    here: list[Seen] = []
+    at = ""
+    for found in seen:
+        folder = found.path[: found.path.rindex("/")]
+        if folder != at:
+            at, here = folder, listings.setdefault(group(found.path), [])
+        here.append(found)
+    listings.pop("models", None)
+    return listings
+
+
+def _mark(listing: list[Seen]) -> str:
+    """Give one short text for the names and signatures of files; empty where none can be had."""
+    try:
+        names = "\0".join([found.path for found in listing]).encode()
+        numbers = array("q", chain.from_iterable([found.sig for found in listing]))
+    except (UnicodeError, OverflowError):
+        return ""
+    return hashlib.sha256(names + b"\0" + numbers.tobytes()).hexdigest()
+
+
+def _overlap(key: str, folder: str) -> bool:
+    return f"{key}/".startswith(f"{folder}/") or folder.startswith(f"{key}/")
+
+
 def group(path: str) -> str:
     """Give the folder that a file is walked by: `models/alice`, `topics`."""
     parts = path.split("/", 2)
@@ -399,7 +505,7 @@ def _records(rows: dict[str, Row]) -> Iterator[tuple[Any, ...]]:
         if not _is_utf8(path):  # read again each time: sqlite takes no such text
             continue
         note = row.file if isinstance(row.file, Note) else None
-        embed, digest = (note.embed, "" if note.embed else note.digest) if note else ("", "")
+        embed, digest = (links.name(note.embed), "" if note.embed else note.digest) if note else ("", "")
         yield (path, *row.sig, row.doubt, _name(path), embed, digest, row.value)
 
 

@@ -83,7 +83,7 @@ class Census:
         """Bring the notes that these models embed up to date, wherever they lie."""
         wanted: dict[str, None] = {}
         for scope in scopes:
-            for row in self.catalog.groups.get(scope, {}).values():
+            for row in self.catalog.rows(scope).values():
                 if isinstance(row.file, Note) and row.file.embed:
                     found = self.catalog.paths_of(links.name(row.file.embed))
                     if not found:
@@ -91,14 +91,16 @@ class Census:
                         return
                     wanted.update(dict.fromkeys(found))
         if wanted:
-            root = self.vault.root
-            change = self.catalog.refresh(((path, files.look(root / path)) for path in wanted), self.vault.value)
-            self._forget(change)
+            self.look_at(wanted)
+
+    def look_at(self, paths: Iterable[str]) -> None:
+        """Bring what is known of single files up to date with the disk."""
+        root = self.vault.root
+        self._forget(self.catalog.refresh(((path, files.look(root / path)) for path in paths), self.vault.value))
 
     def taken(self, path: str, sig: files.Sig, file: File) -> None:
         """Take in a file that was just written."""
-        self.catalog.put(path, sig, file)
-        self._models.pop(path.split("/")[1], None)
+        self._forget(self.catalog.put(path, sig, file))
 
     def _forget(self, change: Change) -> None:
         for model in change.models:
@@ -141,7 +143,7 @@ class Census:
 
     def values(self, top: str = layout.MODELS) -> Iterator[File]:
         """Yield every value that is known under a top folder."""
-        for scope, rows in self.catalog.groups.items():
+        for scope, rows in self.catalog.all_rows().items():
             if scope == top or scope.startswith(f"{top}/"):
                 for path, row in rows.items():
                     if row.file is not None and not self._is_shut(path):
@@ -180,7 +182,7 @@ class Census:
         scope = f"{layout.MODELS}/{model}"
         found = [
             row.file
-            for path, row in self.catalog.groups.get(scope, {}).items()
+            for path, row in self.catalog.rows(scope).items()
             if row.file is not None and not self._is_shut(path)
         ]
         notes = [file for file in found if isinstance(file, Note)]
@@ -264,14 +266,18 @@ def _stranded_card(notes: list[Note]) -> Note | None:
 def _twins_marked(notes: list[Note]) -> list[Note]:
     """Mark notes whose names are equal but for composition: links can mean only one of them."""
     first: dict[str, Note] = {}
-    for note in sorted(notes, key=lambda note: (not unicodedata.is_normalized("NFC", note.path), note.path)):
-        first.setdefault(unicodedata.normalize("NFC", note.path), note)
+    for note in sorted(notes, key=lambda note: (not unicodedata.is_normalized("NFC", note.path), note.path[-3:] != ".md", note.path)):
+        first.setdefault(_without_ending(note), note)
     if len(first) == len(notes):
         return notes
-    return [_twin(note, first[unicodedata.normalize("NFC", note.path)]) for note in notes]
+    return [_twin(note, first[_without_ending(note)]) for note in notes]
+
+
+def _without_ending(note: Note) -> str:
+    return unicodedata.normalize("NFC", note.path)[:-3]
 
 
 def _twin(note: Note, first: Note) -> Note:
     if note is first or note.problem:
         return note
-    return replace(note, problem=f"its name equals that of {first.path} but for composition: rename one of them")
+    return replace(note, problem=f"its name equals that of {first.path} but for composition or `.MD`: rename one of them")

@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 _TEMP = ".pyramid-"
 """How a file begins that is being written; a dot file, so nobody reads it as a note."""
+DEPTH = 12
+"""A vault is looked for in so many folders above a file."""
 _TEMP_AGE = 3600.0
 """Seconds after which such a file is what a kill left behind."""
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EACCES, errno.EINVAL})
 """What systems answer on disks that know no hard links (FAT, exFAT, Android's shared storage)."""
+_AT_ONCE = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""How a file is opened for reading: a pipe that somebody called a note must not be waited for."""
 _POLL = 0.02
 """Seconds between two tries for a lock."""
 
@@ -57,7 +61,7 @@ def walk(root: Path, below: str, shut: list[Problem]) -> Iterator[Seen]:
 
     A folder that can't be read is added to `shut`, and what lies in it is unknown, not gone.
     """
-    folders = [below]
+    folders = [] if (root / below).is_symlink() else [below]
     while folders:
         folder = folders.pop()
         try:
@@ -72,18 +76,16 @@ def walk(root: Path, below: str, shut: list[Problem]) -> Iterator[Seen]:
             continue
         for entry in listing:
             name = entry.name
-            if name.endswith(".md") and layout.is_markdown(name) and _is_file(entry):
-                with contextlib.suppress(FileNotFoundError):
-                    yield Seen(f"{folder}/{name}", signature(entry.stat(follow_symlinks=False)))
+            if entry.is_file(follow_symlinks=False):
+                if layout.is_markdown(name):
+                    try:
+                        found = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    sig = Sig(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+                    yield Seen(f"{folder}/{name}", sig)
             elif _is_folder(entry) and not layout.is_tool_folder(name):
                 folders.append(f"{folder}/{name}")
-            elif layout.is_markdown(name) and _is_file(entry):
-                with contextlib.suppress(FileNotFoundError):
-                    yield Seen(f"{folder}/{name}", signature(entry.stat(follow_symlinks=False)))
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file(follow_symlinks=False)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -100,6 +102,8 @@ def everything(root: Path, below: str) -> Iterator[str]:
 
 def subfolders(root: Path, below: str) -> list[str]:
     """List the names of the folders in a folder, tools' own left out; raise DiskError where it can't be read."""
+    if (root / below).is_symlink():
+        return []
     try:
         with os.scandir(root / below) as entries:
             return sorted(e.name for e in entries if _is_folder(e) and not layout.is_tool_folder(e.name))
@@ -107,6 +111,11 @@ def subfolders(root: Path, below: str) -> list[str]:
         return []
     except OSError as error:
         raise DiskError(f"{root / below} can't be read: {_words(error)}") from error
+
+
+def is_own_folder(path: Path) -> bool:
+    """Whether there is a folder of that name, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def names(root: Path, below: str) -> list[str]:
@@ -139,11 +148,22 @@ def folder_mark(path: Path) -> int:
 def read(path: Path) -> bytes:
     """Read a file whole. Raise FileNotFoundError where it is gone, DiskError where it may not be read."""
     try:
-        return path.read_bytes()
+        handle = os.open(path, _AT_ONCE)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise FileNotFoundError(path)
+            return _read_all(handle)
+        finally:
+            os.close(handle)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError as error:
         raise DiskError(f"{path} can't be read: {_words(error)}") from error
+
+
+def _read_all(handle: int) -> bytes:
+    with open(handle, "rb", closefd=False) as opened:  # noqa: PTH123  (a handle has no path)
+        return opened.read()
 
 
 def _words(error: OSError) -> str:
@@ -159,6 +179,7 @@ def create(path: Path, data: bytes, *, settle_folder: bool = True) -> None:
     Raise ExistsAlready or DiskError; then there is no trace of it. With `settle_folder` false the caller syncs the
     folder itself, once for many files.
     """
+    _refuse_links(path)
     make_folder(path.parent)
     temp = _write_temp(path, data)
     try:
@@ -168,6 +189,17 @@ def create(path: Path, data: bytes, *, settle_folder: bool = True) -> None:
             temp.unlink()
     if settle_folder:
         sync_folder(path.parent)
+
+
+def _refuse_links(path: Path) -> None:
+    """Raise RefusedWrite where a folder between the vault and a new file is a link: it may lead anywhere."""
+    linked = ""
+    for folder in path.parents[:DEPTH]:
+        if (folder / layout.SETTINGS).is_file():
+            if linked:
+                raise RefusedWrite(f"{linked} is a link, which the store neither follows nor fills: nothing was written")
+            return
+        linked = str(folder) if folder.is_symlink() else linked
 
 
 def _write_temp(path: Path, data: bytes, mode: int = 0o644) -> Path:
@@ -247,6 +279,7 @@ def move(path: Path, to: Path) -> None:
 
     A file that is gone needs no move.
     """
+    _refuse_links(to)
     make_folder(to.parent)
     try:
         _link(path, to)

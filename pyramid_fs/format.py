@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import links, times
-from pyramid_fs.errors import RefusedWrite
+from pyramid_fs.errors import RefusedWrite, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -216,7 +216,14 @@ def spell(keys: Mapping[str, object], body: str) -> bytes:
     text = _trim(body.replace("\r\n", "\n").replace("\r", "\n"))
     # a text without keys that begins like front matter would be taken for some
     front = ["---", *lines, "---"] if lines or text.startswith(("---", "\ufeff")) else []
-    return ("\n".join([*front, *([text] if text else [])]) + "\n").encode()
+    return _encoded("\n".join([*front, *([text] if text else [])]) + "\n")
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the text is not UTF-8: files hold plain text") from None
 
 
 def _spell_key(key: str, value: object) -> list[str]:

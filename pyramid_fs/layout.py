@@ -36,12 +36,14 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}(-[A-Z0-9]{7})?$"  # Syncthing
     r"|\(([^()]*\b)?(conflicted copy|in konflikt stehende kopie|copie en conflit|copia en conflicto)\b"
-    r"[^()]*(\d{4}-\d\d-\d\d|\d{8,14})[^()]*\)$"  # Dropbox, Nextcloud, Obsidian Sync
+    r"([^()]|\([^()]*\))*(\d{4}-\d\d-\d\d|\d{8,14})[^()]*(\(\d+\))?\)( ?\(\d+\))?$"  # Dropbox, Nextcloud, Obsidian Sync
     r"|_conflict-\d{8}-\d{6}$"  # ownCloud
+    r"|_[a-z]{3}-\d\d-\d{4}-\d{4}_[a-z]*conflict(_\d+)?$"  # Synology Drive
     r"|\((case|selective sync|unicode encoding) conflict( \d+)?\)$"  # Dropbox
     r"|\(SFConflict [^()]+\)$",  # Seafile
     re.IGNORECASE,
 )
+_PATH_LIKE = re.compile(r"^[.~]*[/\\]|^[A-Za-z]:|\\|(?:^|/)\.+(?:/|$)|/$|//")
 _JUNK = re.compile(r"^~\$|^~syncthing~", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\.(.+\.md)\.icloud", re.IGNORECASE)
 
@@ -100,8 +102,11 @@ def is_markdown(name: str) -> bool:
 
     Dot files, temp files, what editors and sync tools leave behind and conflict copies are not.
     """
-    if not name.lower().endswith(".md") or name.startswith(".") or len(name) < 4:  # noqa: PLR2004
+    low = name.lower()
+    if not low.endswith(".md") or name[0] == "." or len(name) < 4:  # noqa: PLR2004
         return False
+    if name[0] != "~" and "onfli" not in low and name.isascii():  # every mark of a conflict has these letters
+        return True
     return not _JUNK.search(name) and not is_conflict_copy(name)
 
 
@@ -157,11 +162,17 @@ def slug(title: str, limit: int = SLUG_BYTES) -> str:
     """
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
     kept = "".join(letter if _in_slug(letter) else "-" for letter in text)
-    name = re.sub(r"-+", "-", kept).strip("-")
+    name = _without_leading_marks(re.sub(r"-+", "-", kept).strip("-"))
     if len(name.encode()) <= limit:
         return name
     mark = digest_suffix(title)
     return f"{shorten(name, limit - len(mark) - 1).strip('-')}-{mark}".lstrip("-")
+
+
+def _without_leading_marks(name: str) -> str:
+    """Drop accents that have no letter to stand on: they would join whatever stands before the name."""
+    start = next((at for at, letter in enumerate(name) if unicodedata.category(letter)[0] != "M"), len(name))
+    return name[start:].strip("-") if start else name
 
 
 def _in_slug(letter: str) -> bool:
@@ -180,8 +191,15 @@ def shorten(text: str, limit: int) -> str:
 
 
 def topic_slug(title: str) -> str:
-    """Make a topic's slug, or raise IllegalName."""
-    return legal(slug(title))
+    """Make a topic's slug, or raise IllegalName.
+
+    A title that reads like a path gets a mark of the whole title: `../x` and `/x` are two topics, and neither is `x`.
+    """
+    made = legal(slug(title))
+    if not _PATH_LIKE.search(title):
+        return made
+    mark = digest_suffix(unicodedata.normalize("NFC", title))
+    return f"{shorten(made, SLUG_BYTES - SUFFIX - 1).strip('-')}-{mark}"
 
 
 def note_path(model: str, created: datetime, text: str, suffix: str) -> str:

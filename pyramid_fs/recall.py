@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pyramid_fs.census import Census
     from pyramid_fs.scan import Found
 
+KINDS = ("note", *(str(kind) for kind in Kind if kind is not Kind.NOTE))
+"""What a search can be narrowed to."""
 LIMIT = 10
 """Hits that are given where nobody says how many."""
 
@@ -41,6 +43,8 @@ def recall(census: Census, name: str, query: str, asked: Asked) -> Hits:
     parsed = scan.parse(query)
     if not (parsed.words or parsed.phrases):
         raise UsageError("the query is empty: give the words to look for")
+    if unknown := [kind for kind in asked.kinds if kind not in KINDS]:
+        raise UsageError(f"there is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}")
     if asked.limit < 1 or asked.start < 0:
         raise UsageError("the number of hits must be at least 1")
     census.refresh()

@@ -48,11 +48,10 @@ def clean(text: str) -> str:
 
 def refuse_archived(tools: Tools, models: Sequence[str]) -> None:
     """Raise RefusedWrite for a model that has been put away: a note there would not be seen."""
-    vault, catalog = tools.census.vault, tools.census.catalog
     for model in models:
         path = layout.card_path(model)
-        catalog.refresh([(path, files.look(vault.root / path))], vault.value)
-        row = catalog.row(path)
+        tools.census.look_at([path])
+        row = tools.census.catalog.row(path)
         card = row.file if row else None
         if isinstance(card, Card) and card.archived:
             into = f"; its memory goes on in {card.folded_into}" if card.folded_into else ""
@@ -88,7 +87,7 @@ def _repeated(tools: Tools, text: str) -> Note | None:
     if not census.catalog.walked:
         census.refresh()
     known = census.catalog.with_digest(pages.digest(text))
-    census.catalog.refresh([(path, files.look(census.vault.root / path)) for path in known], census.vault.value)
+    census.look_at(known)
     now = tools.clock()
     for path in known:
         row = census.catalog.row(path)

@@ -6,6 +6,7 @@ from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from pyramid_fs import times
+from pyramid_fs.views import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -123,7 +124,7 @@ def _loaded_model(model: LoadedModel) -> list[str]:
     facts += ["archived"] if model.archived else []
     lines = [f"# {model.name}{what}", f"[{' · '.join([*facts, *model.waiting])}]", ""]
     if not model.summaries and not model.recent:
-        lines += [f"No notes yet. Write one: pyramid record -m {model.name} 'TEXT'"]
+        lines += [f"No notes yet. Write one: pyramid record -m {shell(model.name)} 'TEXT'"]
     if model.summaries:
         lines += ["## Summaries, oldest first", "", *_texts(model.summaries)]
     if model.recent:
@@ -153,7 +154,7 @@ def hits_text(found: Hits) -> str:
         lines = [f"Nothing found for {found.query[:200]!r} in {found.vault}."]
     else:
         first = "These are fragments; the models they come from are not loaded."
-        call = f" Load them with: pyramid load {' '.join(models)}" if models else ""
+        call = f" Load them with: pyramid load {' '.join(shell(name) for name in models)}" if models else ""
         lines = [f"{first}{call}", f"Vault: {found.vault}", QUOTED, ""]
     for hit in found.hits:
         what = f"{hit.kind} of tier {hit.tier}" if hit.tier is not None else hit.kind

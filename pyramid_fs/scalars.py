@@ -18,6 +18,20 @@ except ImportError:  # a PyYAML built without its C parser
 UNFOLDED = 10_000
 """A block may hold so many values once its aliases are followed: ten lines of aliases can stand for a billion."""
 
+_IN_PLAIN_WORDS = (
+    ("mapping values are not allowed", "a value with `: ` in it needs quotes"),
+    ("cannot start any token", "a tab, or a value that begins with @, ` or %, needs quotes"),
+    ("unexpected end of stream", "a quote is opened and never closed"),
+    ("could not find expected ':'", "a line is no `key: value`"),
+    ("did not find expected key", "text stands after a closing quote or bracket"),
+    ("undefined alias", "a value that begins with * needs quotes"),
+    ("expected alphabetic or numeric character", "a value that begins with * or & needs quotes"),
+    ("unhashable key", "brackets stand where a key should: a template that was not filled in?"),
+    ("expected ',' or", "a bracket is opened and never closed"),
+    ("expected '-' indicator", "a line in a list does not begin with `- `, or goes on after a bracket"),
+)
+"""What the parser says, and what a person can make something of."""
+
 _HANDLER = YAMLHandler()
 
 
@@ -66,7 +80,8 @@ def _values(value: object, known: dict[int, int]) -> int:
 
 
 def _plain(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    what = error.problem or error.context or "it is not YAML"
+    at = error.problem_mark or error.context_mark
+    said = error.problem or error.context or "it is not YAML"
+    what = next((plain for mark, plain in _IN_PLAIN_WORDS if mark in said), said)
     # the block begins on the file's second line, and marks count from 0
-    return f"{what} (line {mark.line + 2})" if mark else what
+    return f"{what} (line {at.line + 2})" if at else what

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ class Found:
 
     score: float
     at: int
+    """In the folded text."""
     words: tuple[float, ...] = ()
     """How well each word of the query was found: 1 whole, less as a beginning, 0 not at all."""
 
@@ -93,7 +95,8 @@ def match(query: Query, text: str, extra: str = "") -> Found | None:
     if not found and not query.phrases:
         return None
     score = (sum(weight for weight, _ in found) + len(query.phrases)) / (len(query.words) + len(query.phrases))
-    first = min((at for _, at in found if at >= 0), default=0)
+    starts = [*(at for _, at in found), *(body.find(phrase) for phrase in query.phrases)]
+    first = min((at for at in starts if at >= 0), default=0)
     return Found(round(score, 4), first, tuple(weight for weight, _ in words))
 
 
@@ -128,9 +131,10 @@ def _joins(letter: str) -> bool:
 
 
 def fragment(text: str, at: int) -> str:
-    """Give the part of a text around a place: whole words, marked with an ellipsis where the text goes on."""
+    """Give the part of a text around a place in its folded form: whole words, an ellipsis where the text goes on."""
     if len(text) <= 2 * FRAGMENT:
         return text
+    at = _unfolded(text, at)
     start = max(0, min(at - FRAGMENT // 3, len(text) - FRAGMENT))
     end = start + FRAGMENT
     if start:
@@ -138,6 +142,13 @@ def fragment(text: str, at: int) -> str:
     stop = text.rfind(" ", start + FRAGMENT // 2, end) if end < len(text) else end
     end = stop if stop > 0 else end
     return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
+
+
+def _unfolded(text: str, at: int) -> int:
+    """Find the place in a text that is at `at` when it is folded, which may be longer or shorter."""
+    if text.isascii():
+        return at
+    return bisect_right(range(len(text)), at, key=lambda end: len(fold(text[:end]))) - 1
 
 
 def _next_blank(text: str, start: int, end: int) -> int:

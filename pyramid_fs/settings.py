@@ -108,7 +108,7 @@ def read_vault(text: str, where: str, zone: Callable[[str], tzinfo]) -> Settings
         view_chars=_positive(values["view"]["chars"], where, "view.chars"),
         boot_chars=_positive(values["view"]["boot_chars"], where, "view.boot_chars"),
         read_only=read_only,
-        warnings=tuple(warnings),
+        warnings=() if read_only else tuple(warnings),  # a newer version has settings of its own
     )
 
 

@@ -103,7 +103,7 @@ class Vault:
     def ledger(self) -> Iterator[dict[str, Any]]:
         """Yield every line of every ledger file, conflict copies included; a line that can't be read is passed over."""
         for name in files.names(self.root, layout.LEDGER):
-            if ".jsonl" not in name or name.startswith("."):
+            if ".jsonl" not in name or name.startswith(".") or not files.look(self.root / layout.LEDGER / name):
                 continue
             try:
                 text = files.read(self.root / layout.LEDGER / name).decode("utf-8", "replace")

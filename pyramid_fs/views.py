@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from pyramid_fs import pyramid
 from pyramid_fs.notes import Dated, Note, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from pyramid_fs.pyramid import State
@@ -23,6 +24,8 @@ NAMED = 8
 """So many handles of what did not fit are named; the call that shows the rest stands beside them."""
 PAGE_CHARS = 24_000
 """A page of a whole tier."""
+
+_LEFT = {"tail": "notes that no summary has yet", "notes": "of the newest notes, summarized above"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +127,7 @@ def plan(state: State, budget: int, size: Callable[[Entry], int]) -> View:
     return View(
         model=state.model,
         entries=(*_oldest_first([*cover, *ramp]), *_oldest_first(shown)),
-        left=tuple(
-            _left(
-                state.model,
-                [entry for entry in missed if not entry.again],
-                [entry for entry in missed if entry.again],
-                missed_ramp,
-            )
-        ),
+        left=tuple(_left(state, [*missed, *missed_ramp], size)),
         chars=budget - room,
     )
 
@@ -167,21 +163,34 @@ def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda e: (e.span_from, -e.tier, e.span_to, e.handle))
 
 
-def _left(model: str, tail: list[Entry], newest: list[Entry], ramp: list[Entry]) -> list[Left]:
-    name = _shell(model)
-    return [
-        _left_out(what, entries, call)
-        for what, entries, call in (
-            ("notes that no summary has yet", tail, f"pyramid load {name} --tier tail"),
-            ("of the newest notes, summarized above", newest, f"pyramid load {name} --tier notes"),
-            ("finer summaries of periods summarized above", ramp, f"pyramid load {name} --tier 0"),
-        )
-        if entries
-    ]
+def _left(state: State, missed: Sequence[Entry], size: Callable[[Entry], int]) -> Iterator[Left]:
+    """Name what did not fit, each kind with the page on which the oldest of it stands."""
+    for which in dict.fromkeys(_whole_of(entry) for entry in missed):
+        entries = [entry for entry in missed if _whole_of(entry) == which]
+        what = _LEFT.get(which, "finer summaries of periods summarized above")
+        yield _left_out(what, entries, _call(state.model, which, _page_of(state, which, entries, size)))
 
 
-def _shell(name: str) -> str:
-    return name if all(letter.isalnum() or letter in "-_." for letter in name) else f"'{name}'"
+def _whole_of(entry: Entry) -> str:
+    """Name the whole, in the words of `tier`, that shows an entry which a view left out."""
+    if entry.tier >= 0:
+        return str(entry.tier)
+    return "notes" if entry.again else "tail"
+
+
+def _page_of(state: State, which: str, wanted: Sequence[Entry], size: Callable[[Entry], int]) -> int:
+    keys = {(entry.path, entry.handle) for entry in wanted}
+    pages = _pages(_of_tier(state, which), size, PAGE_CHARS)
+    return next(number for number, page in enumerate(pages, 1) if any((e.path, e.handle) in keys for e in page))
+
+
+def _call(model: str, which: str, page: int) -> str:
+    return f"pyramid load {shell(model)} --tier {which}{f' --page {page}' if page > 1 else ''}"
+
+
+def shell(name: str) -> str:
+    """Spell a name as one word of a command; a word of any script needs no quotes."""
+    return name if all(letter.isalnum() or letter in "-_." for letter in name) else shlex.quote(name)
 
 
 def _left_out(what: str, entries: list[Entry], call: str) -> Left:
@@ -193,19 +202,21 @@ def tier(state: State, which: str, page: int, size: Callable[[Entry], int], budg
 
     Pages count from 1. Each holds whole entries up to `budget` characters, and at least one.
     """
-    if which == "notes":
-        entries = [of_note(note, state) for note in sorted(state.notes, key=pyramid.by_age)]
-    elif which == "tail":
-        entries = [of_note(note, state) for note in state.tail]
-    else:
-        chosen = sorted((s for s in state.active.values() if s.tier == int(which)), key=pyramid.by_span)
-        entries = [of_summary(summary) for summary in chosen]
-    pages = list(_pages(entries, size, budget))
+    pages = list(_pages(_of_tier(state, which), size, budget))
     shown = pages[page - 1] if page <= len(pages) else []
     rest = [entry for following in pages[page:] for entry in following]
-    call = f"pyramid load {_shell(state.model)} --tier {which} --page {page + 1}"
-    left = (_left_out(f"more of tier {which}" if which.isdigit() else f"more {which}", rest, call),) if rest else ()
+    what, call = f"more of tier {which}" if which.isdigit() else f"more {which}", _call(state.model, which, page + 1)
+    left = (_left_out(what, rest, call),) if rest else ()
     return View(state.model, tuple(shown), left, sum(size(entry) for entry in shown))
+
+
+def _of_tier(state: State, which: str) -> list[Entry]:
+    if which == "notes":
+        return [of_note(note, state) for note in sorted(state.notes, key=pyramid.by_age)]
+    if which == "tail":
+        return [of_note(note, state) for note in state.tail]
+    chosen = sorted((s for s in state.active.values() if s.tier == int(which)), key=pyramid.by_span)
+    return [of_summary(summary) for summary in chosen]
 
 
 def _pages(entries: list[Entry], size: Callable[[Entry], int], budget: int) -> Iterable[list[Entry]]:

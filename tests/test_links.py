@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from pyramid_fs import links
 
-NAMES = st.text(st.characters(exclude_characters="[]|\\/\n", exclude_categories=("Cs", "Zs", "Zl", "Zp", "Cc")), min_size=1)
+NAMES = st.text(
+    st.characters(exclude_characters="[]|\\/\n", exclude_categories=("Cs", "Zs", "Zl", "Zp", "Cc")), min_size=1
+)
 
 
 @pytest.mark.parametrize(

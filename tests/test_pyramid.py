@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count, permutations
+from itertools import count, permutations, product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -604,8 +604,8 @@ def test_the_state_is_the_same_in_whatever_order_the_files_are_read() -> None:
         replace(batch("s4", b), problem="broken"),
         replace(batch("s5", b), problem="broken too"),
     ]
-    orders = [(*notes, *summaries) for notes in permutations([a, b, moved]) for summaries in permutations(low)]
-    assert len({repr(state(*order, retired=["s9"])) for order in orders}) == 1
+    orders = product(permutations([a, b, moved]), permutations(low))
+    assert len({repr(state(*notes, *summaries, retired=["s9"])) for notes, summaries in orders}) == 1
 
 
 @st.composite

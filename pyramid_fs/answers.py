@@ -1,0 +1,260 @@
+"""Assembles what the reading verbs answer: the map, loaded models, what a handle leads to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pyramid_fs import context, kinds, layout, pyramid, render, times, views
+from pyramid_fs.errors import DiskError, NoSuchHandle, UsageError
+from pyramid_fs.notes import Kind, Note, Shaped, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyramid_fs.census import Census, ModelNow
+    from pyramid_fs.context import Text
+    from pyramid_fs.views import Entry, View
+
+
+class Answers:
+    """The reading verbs over one census; each brings what it needs up to date first."""
+
+    def __init__(self, census: Census) -> None:
+        self._census = census
+        self._settings = census.vault.settings
+        self._name = str(census.vault.root)
+
+    def map(self) -> context.Map:
+        """Give the map: models and the newest notes. It loads nothing."""
+        self._census.refresh()
+        lines: list[context.ModelLine] = []
+        archived: list[context.ModelLine] = []
+        states: list[dict[str, Any]] = []
+        kept: dict[str, str] = {}
+        for model in self._census.models():
+            line, recent = self._map_line(model, kept)
+            (archived if line.archived else lines).append(line)
+            states += [] if line.archived else recent
+        if kept:
+            self._census.catalog.keep_derived(kept)
+        ordered = _newest_once(states)
+        recent_texts = self._recent_texts(ordered)
+        return context.Map(self._name, tuple(lines), tuple(line.name for line in archived), tuple(recent_texts))
+
+    def _map_line(self, model: str, kept: dict[str, str]) -> tuple[context.ModelLine, list[dict[str, Any]]]:
+        """Give a model's line and its newest notes: from the catalog while its files stand, else computed."""
+        key = f"{self._settings.view_chars}:{self._settings.zone_name}:{self._census.ledger_key}"
+        held = [p for p in self._census.shut if p.path.startswith(f"{layout.MODELS}/{model}")]
+        derived = self._census.catalog.derived(model) if not held else ""
+        if derived:
+            found = json.loads(derived)
+            if found["key"] == key:
+                line = found["line"]
+                return context.ModelLine(**{**line, "waiting": tuple(line["waiting"])}), found["recent"]
+        now = self._census.now(model)
+        line_now = self._line_of(now)
+        recent = [
+            {"path": e.path, "handle": e.handle, "micros": times.micros(e.span_to), "model": model, "dated": e.dated,
+             "chars": e.chars, "source": e.source, "revised": e.revised, "again": e.again, "problem": e.problem}
+            for e in context.newest([now.state])
+        ]  # fmt: skip
+        if not held:
+            kept[model] = json.dumps({"key": key, "line": asdict(line_now), "recent": recent}, ensure_ascii=False)
+        return line_now, recent
+
+    def _line_of(self, now: ModelNow) -> context.ModelLine:
+        span, zone = context.span(now.state), self._settings.zone
+        view = views.plan(now.state, self._settings.view_chars, self._size)
+        return context.ModelLine(
+            name=now.name,
+            description=now.card.description if now.card else "",
+            notes=len(now.state.notes),
+            tail=len(now.state.tail),
+            summaries=context.by_tier(now.state),
+            span_from=times.day(span[0], zone) if span else "",
+            span_to=times.day(span[1], zone) if span else "",
+            waiting=context.waiting(now.held, now.state, now.card),
+            view_chars=view.chars,
+            archived=bool(now.card and now.card.archived),
+        )
+
+    def _recent_texts(self, recent: list[dict[str, Any]]) -> Iterator[Text]:
+        used = 0
+        for number, entry in enumerate(recent):
+            used += entry["chars"]
+            if number and used > context.RECENT_CHARS:
+                return
+            day = times.day(times.from_micros(entry["micros"]), self._settings.zone) if entry["dated"] else ""
+            yield context.Text(
+                handle=entry["handle"],
+                path=entry["path"],
+                models=tuple(entry["models"]),
+                tier=-1,
+                notes=1,
+                created=day,
+                span_from=day,
+                span_to=day,
+                text=self._text(entry["path"]),
+                revised=entry["revised"],
+                source=entry["source"],
+                problem=entry["problem"],
+            )
+
+    def load(
+        self, names: Sequence[str], *, chars: int | None = None, tier: str | None = None, page: int = 1
+    ) -> context.Loaded:
+        """Give the views of models, each within its budget, or one page of a whole `tier` (a number, `notes`, `tail`)."""
+        if not names:
+            raise UsageError("name the models to load; `pyramid map` shows them")
+        if tier is not None and tier not in {"notes", "tail"} and not (tier.isascii() and tier.isdigit()):
+            raise UsageError(f"a tier is a number, `notes` or `tail`, not {tier!r}")
+        budget = self._settings.view_chars if chars is None else chars
+        if budget < 1 or page < 1:
+            raise UsageError("characters and pages count from 1")
+        known = context.check_models(names, self._census.models())
+        self._census.refresh(known)
+        loaded = []
+        for model in known:
+            now = self._census.now(model)
+            if any(problem.path == f"{layout.MODELS}/{model}" for problem in now.shut):
+                raise DiskError(f"{layout.MODELS}/{model} can't be read: give yourself the right to read the folder")
+            if tier is None:
+                view = views.plan(now.state, budget, self._size)
+            else:
+                view = views.tier(now.state, tier, page, self._size)
+            loaded.append(self._loaded(now, view))
+        return context.Loaded(self._name, tuple(loaded))
+
+    def _size(self, entry: Entry) -> int:
+        return render.size(entry, self._settings.zone)
+
+    def _loaded(self, now: ModelNow, view: View) -> context.LoadedModel:
+        span, zone = context.span(now.state), self._settings.zone
+        texts = [self._text_of(entry, (now.name,)) for entry in view.entries]
+        return context.LoadedModel(
+            name=now.name,
+            description=now.card.description if now.card else "",
+            notes=len(now.state.notes),
+            covered=len(now.state.covered),
+            tail=len(now.state.tail),
+            span_from=times.day(span[0], zone) if span else "",
+            span_to=times.day(span[1], zone) if span else "",
+            summaries=tuple(text for text in texts if text.tier >= 0),
+            recent=tuple(text for text in texts if text.tier < 0),
+            left=view.left,
+            waiting=context.waiting(now.held, now.state, now.card),
+            archived=bool(now.card and now.card.archived),
+        )
+
+    def _text_of(self, entry: Entry, models: tuple[str, ...]) -> Text:
+        zone = self._settings.zone
+        first, last = (times.day(entry.span_from, zone), times.day(entry.span_to, zone)) if entry.dated else ("", "")
+        return context.Text(
+            handle=entry.handle,
+            path=entry.path,
+            models=models,
+            tier=entry.tier,
+            notes=entry.notes,
+            created=last,
+            span_from=first,
+            span_to=last,
+            text=self._text(entry.path),
+            again=entry.again,
+            revised=entry.revised,
+            draft=entry.draft,
+            source=entry.source,
+            problem=entry.problem,
+        )
+
+    def _text(self, path: str) -> str:
+        try:
+            return kinds.note_text(self._census.vault.page(path))
+        except (FileNotFoundError, DiskError):
+            return ""
+
+    def expand(self, handle: str) -> context.Expanded:
+        """Give what a handle leads to: the sources of a summary, or a note with the summaries above it."""
+        self._census.refresh()
+        file = self._census.find(handle)
+        parts = file.path.split("/")
+        if not isinstance(file, (Note, Summary)):
+            kind = file.kind if isinstance(file, Shaped) else Kind.CARD
+            text = self._plain_text(file.path, file.handle)
+            return context.Expanded(self._name, file.handle, str(kind), (), text, (), (), ())
+        now = self._census.now(parts[1])
+        if isinstance(file, Note):
+            return self._expanded_note(now, file)
+        return self._expanded_summary(now, file)
+
+    def _expanded_note(self, now: ModelNow, file: Note) -> context.Expanded:
+        note = next((note for note in now.state.notes if note.path == file.path), None)
+        if note is None:
+            raise NoSuchHandle(f"{file.handle!r} was forgotten")
+        first = now.state.covered.get(note.path)
+        above = (first, *pyramid.ancestors(now.state, first)) if first else ()
+        models = self._models_of(note)
+        return context.Expanded(
+            self._name,
+            note.handle,
+            "note",
+            models,
+            self._text_of(views.of_note(note, now.state), models),
+            above,
+            (),
+            (),
+        )
+
+    def _models_of(self, note: Note) -> tuple[str, ...]:
+        """List the models that hold a note's text."""
+        path = note.text_path or note.path
+        found = {path.split("/")[1]}
+        for other in self._census.values():
+            if isinstance(other, Note) and other.embed and path.endswith(f"/{other.embed}.md"):
+                found.add(other.path.split("/")[1])
+        return tuple(sorted(found))
+
+    def _expanded_summary(self, now: ModelNow, file: Summary) -> context.Expanded:
+        state, models = now.state, (now.name,)
+        if file.handle not in state.active:
+            reason = (
+                state.waiting.get(file.handle)
+                or file.problem
+                or "it is a loser of a merge: its sources count elsewhere"
+            )
+            text = self._text_of(views.of_summary(file), models)
+            return context.Expanded(
+                self._name, file.handle, f"summary that is not active: {reason}", models, text, (), (), ()
+            )
+        notes = {note.path: note for note in state.notes}
+        places = state.sources[file.handle]
+        if file.tier:
+            below = [views.of_summary(state.active[place]) for place in places]
+        else:
+            below = [views.of_note(notes[place], state) for place in places if place in notes]
+        gone = tuple(place.removeprefix("?") for place in places if place.startswith("?"))
+        return context.Expanded(
+            vault=self._name,
+            handle=file.handle,
+            kind="summary",
+            models=models,
+            text=self._text_of(views.of_summary(file), models),
+            above=tuple(pyramid.ancestors(state, file.handle)),
+            below=tuple(self._text_of(entry, models) for entry in below),
+            missing=gone,
+        )
+
+    def _plain_text(self, path: str, handle: str) -> Text:
+        page = self._census.vault.page(path)
+        body = "\n".join(part for part in (page.block.strip(), page.body) if part)
+        return context.Text(handle, path, (), -1, 1, "", "", "", body, problem=page.problem)
+
+
+def _newest_once(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give the newest notes of several models, newest first, a text in several once under its own handle."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in sorted(entries, key=lambda e: layout.handle(e["path"]) != e["handle"]):
+        first = found.setdefault(entry["path"], {**entry, "models": []})
+        first["models"].append(entry["model"])
+    return sorted(found.values(), key=lambda e: (e["micros"], e["handle"]), reverse=True)[: context.RECENT_NOTES]
