@@ -105,7 +105,7 @@ class Answers:
     def load(
         self, names: Sequence[str], *, chars: int | None = None, tier: str | None = None, page: int = 1
     ) -> context.Loaded:
-        """Give the views of models, each within its budget, or one page of a whole `tier` (a number, `notes`, `tail`)."""
+        """Give the views of models within a budget each, or a page of a whole `tier` (its number, `notes`, `tail`)."""
         if not names:
             raise UsageError("name the models to load; `pyramid map` shows them")
         if tier is not None and tier not in {"notes", "tail"} and not (tier.isascii() and tier.isdigit()):

@@ -286,16 +286,25 @@ class Catalog:
             self._write(fresh, gone, change)
 
     def _embedding(self, handles: set[str]) -> set[str]:
-        """Name the models that hold an embed of one of these handles."""
+        """Name the models that hold an embed of one of these handles, or an embed of such an embed."""
+        models, known, fresh = set[str](), set[str](), handles
+        while fresh:
+            known |= fresh
+            paths = self._embeds_of(fresh)
+            models |= {_model(path) for path in paths}
+            fresh = {_name(path) for path in paths} - known
+        return models
+
+    def _embeds_of(self, handles: set[str]) -> set[str]:
         if self._base:
             with contextlib.suppress(sqlite3.Error, UnicodeError):
                 if len(handles) > FEW:
                     rows = self._base.execute("SELECT path, embed FROM files WHERE embed != ''")
-                    return {_model(path) for path, embed in rows if embed in handles}
+                    return {path for path, embed in rows if embed in handles}
                 ask = "SELECT path FROM files WHERE embed = ? AND embed != ''"
-                return {_model(path) for handle in handles for (path,) in self._base.execute(ask, (handle,))}
+                return {path for handle in handles for (path,) in self._base.execute(ask, (handle,))}
         return {
-            _model(path)
+            path
             for rows in self.groups.values()
             for path, row in rows.items()
             if isinstance(row.file, Note) and row.file.embed and links.name(row.file.embed) in handles
@@ -322,6 +331,11 @@ class Catalog:
             return
         try:
             self._base.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            self._forget_base()
+            yield None
+            return
+        try:
             yield self._base
             self._base.execute("COMMIT")
         except (sqlite3.Error, UnicodeError):
@@ -433,12 +447,12 @@ def _connect(path: Path, key: str) -> sqlite3.Connection:
 
 
 def _remove(path: Path) -> None:
+    if path.parent.is_file():
+        path.parent.unlink()
     for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
         if name.is_dir():
             name.rename(name.with_name(f"{name.name}.{os.getpid()}.old"))
         name.unlink(missing_ok=True)
-    if path.parent.is_file():
-        path.parent.unlink()
 
 
 def _row(found: Seen, now_ns: int, read: Callable[[Seen], File | None]) -> Row | None:

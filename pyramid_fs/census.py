@@ -280,4 +280,4 @@ def _without_ending(note: Note) -> str:
 def _twin(note: Note, first: Note) -> Note:
     if note is first or note.problem:
         return note
-    return replace(note, problem=f"its name equals that of {first.path} but for composition or `.MD`: rename one of them")
+    return replace(note, problem=f"its name equals that of {first.path} but for composition or the case of `.md`: rename one of them")

@@ -171,8 +171,8 @@ def slug(title: str, limit: int = SLUG_BYTES) -> str:
 
 def _without_leading_marks(name: str) -> str:
     """Drop accents that have no letter to stand on: they would join whatever stands before the name."""
-    start = next((at for at, letter in enumerate(name) if unicodedata.category(letter)[0] != "M"), len(name))
-    return name[start:].strip("-") if start else name
+    start = next((at for at, it in enumerate(name) if it != "-" and unicodedata.category(it)[0] != "M"), len(name))
+    return name[start:]
 
 
 def _in_slug(letter: str) -> bool:

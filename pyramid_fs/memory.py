@@ -67,7 +67,7 @@ class Memory:
         suffix: Callable[[], str] = advance.random_suffix,
         summarizer: Summarizer | None = None,
     ) -> None:
-        """Open the vault at `root`; raise NotAVault where there is none. A `summarizer` overrides the configured one."""
+        """Open the vault at `root`; raise NotAVault where there is none. A `summarizer` goes before the configured one."""
         self.vault = vault.open_vault(Path(root))
         self.config = read_config(environ, self.vault.root)
         self._clock, self._suffix = clock, suffix

@@ -208,7 +208,9 @@ def test_a_write_that_the_disk_cuts_off_leaves_no_trace(tmp_path: Path, old: byt
         path.write_bytes(old)
     done = run(FULL, path)
     assert done.stdout == f"DiskError {path} can't be written: file too large\n", done.stderr
-    assert [(name, (tmp_path / name).read_bytes()) for name in listing(tmp_path)] == ([("beans.md", old)] if old else [])
+    assert [(name, (tmp_path / name).read_bytes()) for name in listing(tmp_path)] == (
+        [("beans.md", old)] if old else []
+    )
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EIO])
@@ -347,7 +349,9 @@ def test_a_walk_sees_the_markdown_and_nothing_of_tools_links_and_leftovers(tmp_p
     (inside / "alice" / "round").symlink_to(inside, target_is_directory=True)
     shut: list[Problem] = []
     found = {seen.path: seen.sig for seen in files.walk(tmp_path / "vault", "models", shut)}
-    assert sorted(found) == [f"models/{n}" for n in ("alice/2026-11/b.MD", "alice/a.md", "alice/tier-0/c.md", "bob/näh.md")]
+    assert sorted(found) == [
+        f"models/{n}" for n in ("alice/2026-11/b.MD", "alice/a.md", "alice/tier-0/c.md", "bob/näh.md")
+    ]
     assert shut == []
     assert found["models/alice/a.md"] == files.look(inside / "alice" / "a.md")
     assert files.look(inside / "alice" / "linked.md") is None
@@ -379,7 +383,9 @@ def test_what_is_not_there_is_an_empty_listing_and_what_is_no_folder_is_an_error
             ask(tmp_path, "ledger")
 
 
-def test_a_file_that_may_not_be_read_is_no_file_that_is_gone(tmp_path: Path, refused: dict[tuple[str, str], int]) -> None:
+def test_a_file_that_may_not_be_read_is_no_file_that_is_gone(
+    tmp_path: Path, refused: dict[tuple[str, str], int]
+) -> None:
     path = tmp_path / "a.md"
     path.write_text("text")
     refused["open", str(path)] = errno.EACCES
@@ -393,7 +399,12 @@ def test_a_file_that_may_not_be_read_is_no_file_that_is_gone(tmp_path: Path, ref
 def test_what_a_kill_left_is_swept_once_nobody_can_be_writing_it(tmp_path: Path) -> None:
     folder = tmp_path / "models"
     folder.mkdir()
-    for name, age in ((".pyramid-0123456789ab.tmp", 4000), (".pyramid-ba9876543210.tmp", 10), ("a.md", 9000), (".tmp", 9000)):
+    for name, age in (
+        (".pyramid-0123456789ab.tmp", 4000),
+        (".pyramid-ba9876543210.tmp", 10),
+        ("a.md", 9000),
+        (".tmp", 9000),
+    ):
         (folder / name).write_text("half")
         os.utime(folder / name, (time.time() - age,) * 2)
     files.sweep(tmp_path, ["models", "gone"])
@@ -427,11 +438,13 @@ def test_a_lock_dies_with_the_process_that_held_it_and_its_words_stay(tmp_path: 
     """
     words = [sys.executable, "-c", textwrap.dedent(script), str(path)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout
-        assert child.stdout.readline() == "held\n"
-        with pytest.raises(Locked), files.locked(path, 0.0):
-            pass
-        child.kill()
+        try:
+            assert child.stdout
+            assert child.stdout.readline() == "held\n"
+            with pytest.raises(Locked), files.locked(path, 0.0):
+                pass
+        finally:
+            child.kill()
     with files.locked(path, 5.0) as handle:
         assert files.read_handle(handle) == "1234"
         files.write_handle(handle, "56")

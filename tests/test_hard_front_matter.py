@@ -504,7 +504,10 @@ def test_a_card_that_cannot_be_parsed_is_left_alone(vault: hard.Vault, block: st
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.text(st.sampled_from("abk:-\"'[]{}#&*!|>%@`, \t\n\r0129\x00\x85\u2028\ufeffé"), max_size=60), st.text(max_size=30))
+@given(
+    st.text(st.sampled_from("abk:-\"'[]{}#&*!|>%@`, \t\n\r0129\x00\x85\u2028\ufeffé"), max_size=60),
+    st.text(max_size=30),
+)
 def test_no_text_makes_reading_fail(block: str, body: str) -> None:
     for data in (f"---\n{block}\n---\n{body}".encode("utf-8", "replace"), f"{block}{body}".encode("utf-8", "replace")):
         page = pages.read(data)
@@ -524,4 +527,6 @@ def test_changing_a_key_changes_it_alone_or_refuses(block: str, body: str) -> No
     before, now = pages.read(data), pages.read(after)
     assert now.text("status") == "confirmed"
     assert now.body == before.body
-    assert {k: v for k, v in now.keys.items() if k != "status"} == {k: v for k, v in before.keys.items() if k != "status"}
+    assert {k: v for k, v in now.keys.items() if k != "status"} == {
+        k: v for k, v in before.keys.items() if k != "status"
+    }

