@@ -39,6 +39,8 @@ class Grown:
     written: list[str] = field(default_factory=list)
     retired: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    exit_code: int = 0
+    """The gravest of what failed: a disk that can't be written (40) outweighs a summarizer (30)."""
     held: dict[str, list[str]] = field(default_factory=dict)
     busy: list[str] = field(default_factory=list)
 
@@ -77,6 +79,7 @@ def grow(tools: Tools, model: str, grown: Grown, *, wait: float = 0.0) -> Iterat
             yield from _batches(tools, now, grown)
         except SummarizerFailed as error:
             grown.failed[model] = str(error)
+            grown.exit_code = max(grown.exit_code, error.exit_code)
             tools.census.catalog.note_trouble(model, str(error))
 
 
@@ -366,3 +369,4 @@ def _one(tools: Tools, model: str, grown: Grown, wait: float) -> Iterator[Summar
             raise
         except PyramidError as error:
             grown.failed[model] = str(error)
+            grown.exit_code = max(grown.exit_code, error.exit_code)

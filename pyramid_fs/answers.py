@@ -40,13 +40,16 @@ class Answers:
         if kept:
             self._census.catalog.keep_derived(kept)
         ordered = _newest_once(states)
-        recent_texts = self._recent_texts(ordered)
-        return context.Map(self._name, tuple(lines), tuple(line.name for line in archived), tuple(recent_texts))
+        huge = [entry for entry in ordered if entry["chars"] > views.PAGE_CHARS]
+        recent_texts = self._recent_texts([entry for entry in ordered if entry not in huge])
+        return context.Map(
+            self._name, tuple(lines), tuple(line.name for line in archived), tuple(recent_texts), _too_long(huge)
+        )
 
     def _map_line(self, model: str, kept: dict[str, str]) -> tuple[context.ModelLine, list[dict[str, Any]]]:
         """Give a model's line and its newest notes: from the catalog while its files stand, else computed."""
         key = f"{self._settings.view_chars}:{self._settings.zone_name}:{self._census.ledger_key}"
-        held = [p for p in self._census.shut if p.path.startswith(f"{layout.MODELS}/{model}")]
+        held = self._census.shut  # a line shows embeds of notes elsewhere, too
         derived = self._census.catalog.derived(model) if not held else ""
         if derived:
             found = json.loads(derived)
@@ -208,12 +211,15 @@ class Answers:
 
     def _models_of(self, note: Note) -> tuple[str, ...]:
         """List the models that hold a note's text."""
-        path = note.text_path or note.path
-        found = {path.split("/")[1]}
-        for other in self._census.values():
-            if isinstance(other, Note) and other.embed and path.endswith(f"/{other.embed}.md"):
-                found.add(other.path.split("/")[1])
-        return tuple(sorted(found))
+        holding, fresh = set[str](), {note.text_path or note.path}
+        while fresh:  # embeds of it, embeds of those
+            holding |= fresh
+            fresh = {
+                other.path
+                for other in self._census.values()
+                if isinstance(other, Note) and other.embed and any(pyramid.path_fits(p, other.embed) for p in fresh)
+            } - holding
+        return tuple(sorted({path.split("/")[1] for path in holding}))
 
     def _expanded_summary(self, now: ModelNow, file: Summary) -> context.Expanded:
         state, models = now.state, (now.name,)
@@ -234,6 +240,7 @@ class Answers:
         else:
             below = [views.of_note(notes[place], state) for place in places if place in notes]
         gone = tuple(place.removeprefix("?") for place in places if place.startswith("?"))
+        huge = [{"handle": entry.handle, "chars": entry.chars} for entry in below if entry.chars > views.PAGE_CHARS]
         return context.Expanded(
             vault=self._name,
             handle=file.handle,
@@ -241,14 +248,23 @@ class Answers:
             models=models,
             text=self._text_of(views.of_summary(file), models),
             above=tuple(pyramid.ancestors(state, file.handle)),
-            below=tuple(self._text_of(entry, models) for entry in below),
+            below=tuple(self._text_of(entry, models) for entry in below if entry.chars <= views.PAGE_CHARS),
             missing=gone,
+            left=_too_long(huge),
         )
 
     def _plain_text(self, path: str, handle: str) -> Text:
         page = self._census.vault.page(path)
         body = "\n".join(part for part in (page.block.strip(), page.body) if part)
         return context.Text(handle, path, (), -1, 1, "", "", "", body, problem=page.problem)
+
+
+def _too_long(huge: Sequence[dict[str, Any]]) -> tuple[views.Left, ...]:
+    """Name the notes that are too long to be shown among others."""
+    handles = tuple(entry["handle"] for entry in huge[: views.NAMED])
+    chars = sum(entry["chars"] for entry in huge)
+    what = "too long to be shown among others"
+    return (views.Left(what, len(huge), chars, handles, f"pyramid expand {views.shell(handles[0])}"),) if huge else ()
 
 
 def _newest_once(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:

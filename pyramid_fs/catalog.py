@@ -7,15 +7,16 @@ slower, without it. The only home of sqlite3.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
 import sqlite3
+import threading
 import time
 from array import array
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyramid_fs import links, times
 from pyramid_fs.files import Seen, Sig
@@ -81,10 +82,26 @@ class Change:
     models: set[str] = field(default_factory=set)
 
 
+_Method = TypeVar("_Method", bound="Callable[..., Any]")
+
+
+def one_at_a_time(method: _Method) -> _Method:
+    """Let one thread at a time run the methods of a thing that has a `lock`."""
+
+    @functools.wraps(method)
+    def alone(self: Any, *args: Any, **options: Any) -> Any:
+        with self.lock:
+            return method(self, *args, **options)
+
+    return alone  # type: ignore[return-value]
+
+
 class Catalog:
     """The rows of one vault; without a path, or where the disk refuses, it lives in memory alone."""
 
     def __init__(self, path: Path | None, key: str) -> None:
+        self.lock = threading.RLock()
+        """Held by whoever asks or changes: the threads of one process may share a catalog."""
         self.groups: dict[str, dict[str, Row]] = {}
         """Rows by the folder they are walked by (`models/alice`, `topics`), as far as they are in memory."""
         self.stamps: dict[str, int] = {}
@@ -98,14 +115,17 @@ class Catalog:
         """Paths that are not UTF-8, which no row on disk can hold."""
         self._marked = False
         self._index: dict[str, list[str]] | None = None
-        self._base = _open(path, f"{VERSION}:{key}") if path else None
+        self._key = f"{VERSION}:{key}"
+        self._base = _open(path, self._key) if path else None
 
+    @one_at_a_time
     def close(self) -> None:
         """Let go of the file."""
         if self._base:
             self._base.close()
             self._base = None
 
+    @one_at_a_time
     def row(self, path: str) -> Row | None:
         """Give what is known of a file, from memory or from disk."""
         key = group(path)
@@ -114,6 +134,7 @@ class Catalog:
                 self._add(key, self._base.execute(f"{_SELECT} WHERE path = ?", (path,)))
         return self.groups.get(key, {}).get(path)
 
+    @one_at_a_time
     def rows(self, key: str) -> dict[str, Row]:
         """Give all rows of a group."""
         if key not in self._complete:
@@ -123,6 +144,7 @@ class Catalog:
                 self._keep(fresh, [], Change())
         return self.groups.setdefault(key, {})
 
+    @one_at_a_time
     def all_rows(self) -> dict[str, dict[str, Row]]:
         """Give all rows, by group."""
         return {key: self.rows(key) for key in sorted(self._keys())}
@@ -131,6 +153,7 @@ class Catalog:
         """Name every group that has a row, in memory or on disk."""
         return {*self.groups, *SHAPES, *(f"models/{model}" for model in self.stamps)}
 
+    @one_at_a_time
     def update(
         self, scopes: Collection[str], seen: Iterable[Seen], shut: Collection[str], read: Callable[[Seen], File | None]
     ) -> Change:
@@ -139,6 +162,7 @@ class Catalog:
         Only files that are new, changed or in doubt are read. A group that is as its rows on disk say is not even
         loaded. What lies under a folder that is `shut` is left alone.
         """
+        self._leave_to_newer()
         began, change, kept = time.time_ns(), Change(), self._marks_on_disk()
         changed_elsewhere = self._take_stamps()
         listings = _listings(seen)
@@ -213,8 +237,10 @@ class Catalog:
                 base.execute("INSERT OR REPLACE INTO meta VALUES ('walked', 'yes')")
         self._marked = True
 
+    @one_at_a_time
     def refresh(self, seen: Iterable[tuple[str, Sig | None]], read: Callable[[Seen], File | None]) -> Change:
         """Bring single files up to date, by the stat of each (None: it is gone)."""
+        self._leave_to_newer()
         began, change = time.time_ns(), Change()
         fresh: dict[str, Row] = {}
         gone: list[str] = []
@@ -229,12 +255,14 @@ class Catalog:
         self._keep(fresh, gone, change)
         return change
 
+    @one_at_a_time
     def put(self, path: str, sig: Sig, file: File) -> Change:
         """Take in a file that was just written, so that the next walk need not read it."""
         change = Change()
         self._keep({path: Row(sig, doubt=True, value=encode(file))}, [], change)
         return change
 
+    @one_at_a_time
     def with_digest(self, digest: str) -> list[str]:
         """List the notes with a text of their own that are known under a digest."""
         if self._base:
@@ -246,6 +274,7 @@ class Catalog:
         return sorted(f.path for f in files if isinstance(f, Note) and f.digest == digest and not f.embed)
 
     @property
+    @one_at_a_time
     def walked(self) -> bool:
         """Whether the whole vault has been walked since the catalog was made."""
         if not self._marked and self._base:
@@ -253,6 +282,7 @@ class Catalog:
                 self._marked = self._base.execute("SELECT value FROM meta WHERE key = 'walked'").fetchone() is not None
         return self._marked
 
+    @one_at_a_time
     def paths_of(self, handle: str) -> list[str]:
         """List the paths that are known under a handle, in the whole vault."""
         if self._base:
@@ -333,6 +363,9 @@ class Catalog:
             self._base.execute("BEGIN IMMEDIATE")
         except sqlite3.Error:
             self._forget_base()
+        else:
+            self._leave_to_newer()
+        if self._base is None:
             yield None
             return
         try:
@@ -340,6 +373,14 @@ class Catalog:
             self._base.execute("COMMIT")
         except (sqlite3.Error, UnicodeError):
             self._forget_base()
+
+    def _leave_to_newer(self) -> None:
+        """Go on in memory where another process has begun the catalog anew, to read values in another way."""
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                kept = self._base.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
+                if kept and kept[0] != self._key:
+                    self.close()
 
     def _forget_base(self) -> None:
         """Go on in memory: another process holds the catalog too long, the disk is full, or it is damaged."""
@@ -372,6 +413,7 @@ class Catalog:
 
     # What is computed from a model's rows, for as long as they stand
 
+    @one_at_a_time
     def derived(self, model: str) -> str:
         """Give what was kept for a model since its files changed last; empty where nothing was."""
         if self._base:
@@ -380,6 +422,7 @@ class Catalog:
                     return text or ""
         return ""
 
+    @one_at_a_time
     def keep_derived(self, kept: dict[str, str]) -> None:
         """Keep what was computed for models, unless another process has seen their files change meanwhile."""
         with self._transaction() as base:
@@ -390,6 +433,7 @@ class Catalog:
 
     # What failed, for the backoff and `status`
 
+    @one_at_a_time
     def trouble(self) -> dict[str, tuple[int, float, str]]:
         """Give model → (tries in a row, time of the last, reason) for each model whose summary failed last."""
         if self._base:
@@ -397,6 +441,7 @@ class Catalog:
                 return {m: (n, at, reason) for m, n, at, reason in self._base.execute("SELECT * FROM trouble")}
         return {}
 
+    @one_at_a_time
     def note_trouble(self, model: str, reason: str | None) -> None:
         """Remember that a model's summary failed, or (None) that one was made."""
         with self._transaction() as base:
@@ -485,10 +530,10 @@ def _mark(listing: list[Seen]) -> str:
     """Give one short text for the names and signatures of files; empty where none can be had."""
     try:
         names = "\0".join([found.path for found in listing]).encode()
-        numbers = array("q", chain.from_iterable([found.sig for found in listing]))
+        numbers = [array("q", column) for column in zip(*[found.sig for found in listing], strict=True)]
     except (UnicodeError, OverflowError):
         return ""
-    return hashlib.sha256(names + b"\0" + numbers.tobytes()).hexdigest()
+    return hashlib.blake2b(b"\0".join([names, *numbers]), digest_size=16).hexdigest()
 
 
 def _overlap(key: str, folder: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyramid_fs import files, layout, links, pyramid
+from pyramid_fs.catalog import one_at_a_time
 from pyramid_fs.errors import DiskError, NoSuchHandle, Problem
 from pyramid_fs.notes import Card, File, Kind, Note, Shaped, Summary
 from pyramid_fs.pyramid import Files, Index, State
@@ -43,6 +44,7 @@ class Census:
 
     def __init__(self, vault: Vault, catalog: Catalog) -> None:
         self.vault, self.catalog = vault, catalog
+        self.lock = catalog.lock
         self.shut: list[Problem] = []
         self._models: dict[str, ModelNow] = {}
         self._ledger_mark: object = None
@@ -52,12 +54,13 @@ class Census:
 
     def models(self) -> list[str]:
         """List the models: every folder in `models/`; raise DiskError where the vault can't be read."""
+        self._be_there()
         return files.subfolders(self.vault.root, layout.MODELS)
 
+    @one_at_a_time
     def refresh(self, models: Iterable[str] | None = None) -> None:
         """Bring what is known of some models (None: of the whole vault) up to date with the disk."""
-        if not (self.vault.root / layout.SETTINGS).is_file():
-            raise DiskError(f"{self.vault.root} is not there any more (not mounted?): nothing was taken as deleted")
+        self._be_there()
         self._read_tombstones()
         before, shut = set(self.shut), list[Problem]()
         if models is None:
@@ -75,9 +78,13 @@ class Census:
                 p for p in self.shut if not any(p.path == s or p.path.startswith(f"{s}/") for s in scopes)
             ] + shut
             self._refresh_targets(scopes)
-        for problem in before.symmetric_difference(self.shut):
-            # what lies in a folder that was shut or opened changed for the answers, though no row did
-            self._models.pop(problem.path.split("/")[1] if "/" in problem.path else "", None)
+        if before != set(self.shut):
+            # what lies in a folder that was shut or opened changed for the answers, embeds elsewhere included
+            self._models.clear()
+
+    def _be_there(self) -> None:
+        if not (self.vault.root / layout.SETTINGS).is_file():
+            raise DiskError(f"{self.vault.root} is not there any more (not mounted?): nothing was taken as deleted")
 
     def _refresh_targets(self, scopes: list[str]) -> None:
         """Bring the notes that these models embed up to date, wherever they lie."""
@@ -92,12 +99,17 @@ class Census:
                     wanted.update(dict.fromkeys(found))
         if wanted:
             self.look_at(wanted)
+            if any(self.catalog.row(path) is None for path in wanted):
+                self.refresh()  # it may lie elsewhere now
 
+    @one_at_a_time
     def look_at(self, paths: Iterable[str]) -> None:
         """Bring what is known of single files up to date with the disk."""
+        self._read_tombstones()
         root = self.vault.root
         self._forget(self.catalog.refresh(((path, files.look(root / path)) for path in paths), self.vault.value))
 
+    @one_at_a_time
     def taken(self, path: str, sig: files.Sig, file: File) -> None:
         """Take in a file that was just written."""
         self._forget(self.catalog.put(path, sig, file))
@@ -120,12 +132,14 @@ class Census:
 
     # Answers, from what the last refresh found
 
+    @one_at_a_time
     def now(self, model: str) -> ModelNow:
         """Give a model as the last refresh found it."""
         if model not in self._models:
             self._models[model] = self._assemble(model)
         return self._models[model]
 
+    @one_at_a_time
     def fresh(self, model: str) -> ModelNow:
         """Give a model as the disk holds it at this moment."""
         self.refresh([model])
@@ -145,7 +159,7 @@ class Census:
         """Yield every value that is known under a top folder."""
         for scope, rows in self.catalog.all_rows().items():
             if scope == top or scope.startswith(f"{top}/"):
-                for path, row in rows.items():
+                for path, row in list(rows.items()):  # another thread may take in a file meanwhile
                     if row.file is not None and not self._is_shut(path):
                         yield row.file
 
@@ -214,7 +228,7 @@ class Census:
         """Give an embed the text, digest and date of the note it shows."""
         target: Note | None = note
         for _ in range(CHAIN):
-            found = self._targets(target.embed, own) if target else []
+            found = self._targets(target, note, own) if target else []
             if len(found) > 1:
                 listing = ", ".join(sorted(f.path[:-3] for f in found)[:5])
                 return replace(
@@ -224,7 +238,7 @@ class Census:
             if target is None:
                 return replace(note, digest="", problem=f"the note it embeds is gone: {note.embed}")
             if not target.embed:
-                return replace(
+                shown = replace(
                     note,
                     text_path=target.path,
                     created=target.created,
@@ -237,14 +251,20 @@ class Census:
                     title=target.title,
                     problem=f"the note it embeds can't be used: {target.problem}" if target.problem else "",
                 )
+                if self.is_forgotten(target) and not self.is_forgotten(shown):
+                    return replace(note, digest="", problem=f"the note it embeds was forgotten: {note.embed}")
+                return shown
         return replace(note, digest="", problem="the embeds lead round in a ring")
 
-    def _targets(self, link: str, own: Index[Note]) -> list[Note]:
-        if found := own.find(link):
+    def _targets(self, embed: Note, first: Note, own: Index[Note]) -> list[Note]:
+        """List the notes that an embed may mean: in its own model (`own` is that of the first one), else in any."""
+        link, home = embed.embed, _model(embed)
+        if home == _model(first) and (found := own.find(link)):
             return found
         paths = self.catalog.paths_of(links.name(link))
         rows = [self.catalog.row(path) for path in paths if pyramid.path_fits(path, link) and not self._is_shut(path)]
-        return [row.file for row in rows if row and isinstance(row.file, Note)]
+        found = [row.file for row in rows if row and isinstance(row.file, Note)]
+        return [note for note in found if _model(note) == home] or found
 
 
 class _Folders(list[str]):
@@ -256,6 +276,10 @@ class _Folders(list[str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter([problem.path for problem in self._shut])
+
+
+def _model(note: Note) -> str:
+    return note.path.split("/")[1]
 
 
 def _stranded_card(notes: list[Note]) -> Note | None:

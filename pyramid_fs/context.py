@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -188,6 +187,8 @@ class Advanced:
     retired: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     """Models and reasons: `alice: …`."""
+    exit_code: int = 0
+    """Of the gravest failure."""
     held: tuple[str, ...] = ()
     busy: tuple[str, ...] = ()
     """Models that another process was growing all the time."""
@@ -275,6 +276,8 @@ def check_models(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
 def closest(name: str, known: Sequence[str]) -> list[str]:
     """List the names that a mistyped one may have meant."""
     folded = {other.casefold(): other for other in known}
+    import difflib  # for a mistyped name alone
+
     near = difflib.get_close_matches(name.casefold()[:80], folded, CLOSEST, 0.5)
     part = [low for low in folded if len(name) > 2 and (name.casefold() in low or low in name.casefold())]  # noqa: PLR2004
     return [folded[low] for low in dict.fromkeys([*near, *part])][:CLOSEST]

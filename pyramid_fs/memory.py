@@ -7,32 +7,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pyramid_fs import (
-    advance,
-    census,
-    context,
-    doctor,
-    files,
-    kinds,
-    layout,
-    pyramid,
-    recall,
-    settings,
-    times,
-    vault,
-)
+# what only some verbs use (advance, doctor, record, recall, the summarizers) is imported when they are called:
+# together they cost as much as the rest of a short command
+from pyramid_fs import census, context, files, kinds, layout, pyramid, settings, times, vault
 from pyramid_fs import format as pages
-from pyramid_fs import record as recording
-from pyramid_fs.advance import Grown, Tools
 from pyramid_fs.answers import Answers
 from pyramid_fs.catalog import Catalog
 from pyramid_fs.errors import ExistsAlready, Problem, RefusedWrite, UsageError
 from pyramid_fs.notes import Card, Kind, Shaped, Summary
-from pyramid_fs.summarizers import configured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pyramid_fs import record as recording
+    from pyramid_fs.advance import Grown, Tools
     from pyramid_fs.importers import Imported
     from pyramid_fs.summarizers import Summarizer
     from pyramid_fs.verify import Report
@@ -46,6 +34,13 @@ SOME = 4
 def utc_now() -> datetime:
     """Give the time."""
     return datetime.now(UTC)
+
+
+def random_suffix() -> str:
+    """Draw the suffix of a new name."""
+    from pyramid_fs import advance
+
+    return advance.random_suffix()
 
 
 class Memory:
@@ -64,7 +59,7 @@ class Memory:
         *,
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], datetime] = utc_now,
-        suffix: Callable[[], str] = advance.random_suffix,
+        suffix: Callable[[], str] = random_suffix,
         summarizer: Summarizer | None = None,
     ) -> None:
         """Open the vault at `root`; raise NotAVault where there is none. A `summarizer` goes before the configured one."""
@@ -99,6 +94,8 @@ class Memory:
     @property
     def summarizer(self) -> Summarizer | None:
         """Who writes the summaries; None where an agent does."""
+        from pyramid_fs.summarizers import configured
+
         return self._summarizer or configured(self.config.summarizer)
 
     @property
@@ -107,8 +104,10 @@ class Memory:
         return (*self.vault.settings.warnings, *self.config.warnings)
 
     def _tools(self, *, settled: bool = False) -> Tools:
+        from pyramid_fs import advance
+
         summarizer = self.summarizer or _NobodyWrites()
-        return Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled)
+        return advance.Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled)
 
     # Notes
 
@@ -125,14 +124,15 @@ class Memory:
 
         An unknown model is an error that lists the closest names, and nothing is written, unless `create` is set.
         """
+        from pyramid_fs import leaks
+        from pyramid_fs import record as recording
+
         self.vault.write_allowed()
         recording.clean(text)
         if not models:
             raise UsageError("name the model that the note belongs to: -m MODEL")
         names = self._known(models, create=create)
         made = recording.record(self._tools(), text, names, source, created)
-        from pyramid_fs import leaks
-
         warnings = tuple(f"this looks like a secret ({kind}), and notes are plain text" for kind in leaks.find(text))
         return recording.Recorded(made.handle, made.path, made.models, made.repeat, warnings)
 
@@ -167,6 +167,8 @@ class Memory:
 
     def recall(self, query: str, **asked: Any) -> context.Hits:
         """Find texts; see `recall.Asked` for the filters."""
+        from pyramid_fs import recall
+
         models = asked.get("models") or ()
         if models:
             asked["models"] = tuple(context.check_models(models, self.census.models()))
@@ -190,6 +192,7 @@ class Memory:
             planned=len(grown.written),
             retired=tuple(grown.retired),
             failed=tuple(f"{model}: {reason}" for model, reason in grown.failed.items()),
+            exit_code=grown.exit_code,
             held=tuple(f"{model}: {'; '.join(reasons)}" for model, reasons in grown.held.items()),
             busy=tuple(grown.busy),
         )
@@ -197,7 +200,9 @@ class Memory:
     def _grow(
         self, names: list[str], limit: int | None, step: Callable[[Summary], None], tools: Tools, wait: float
     ) -> Grown:
-        grown = Grown()
+        from pyramid_fs import advance
+
+        grown = advance.Grown()
         if limit is not None and limit < 1:
             return grown
         for summary in advance.grow_all(tools, names, grown, wait):
@@ -208,14 +213,18 @@ class Memory:
 
     def grow_some(self, models: Sequence[str], limit: int = SOME) -> Grown:
         """Write a few summaries that nobody asked for: of settled notes, and not where one failed a moment ago."""
+        from pyramid_fs import advance
+
         if self.vault.settings.read_only or not self.config.background or not self.summarizer:
-            return Grown()
+            return advance.Grown()
         tools = self._tools(settled=True)
         ready = [model for model in models if not advance.waits(tools, model)]
         return self._grow(ready, limit, lambda _: None, tools, 0.0)
 
     def due_soon(self, models: Sequence[str]) -> bool:
         """Whether growth in the background would find anything to do."""
+        from pyramid_fs import advance
+
         tools = self._tools(settled=True)
         shape, now = self.vault.settings.shape, self._clock()
         found = [self.census.fresh(model) for model in models if not advance.waits(tools, model)]
@@ -238,7 +247,7 @@ class Memory:
 
     def redo(self, handle: str) -> Iterator[Summary]:
         """Write a summary again, and those above it; yields each once it is on disk."""
-        from pyramid_fs import redo
+        from pyramid_fs import advance, redo
 
         self.vault.write_allowed()
         self.census.refresh()
@@ -256,6 +265,8 @@ class Memory:
 
     def status(self) -> context.Status:
         """Say what waits and why."""
+        from pyramid_fs import doctor
+
         self.census.refresh()
         shape, clock = self.vault.settings.shape, self._clock()
         trouble = self.census.catalog.trouble()
@@ -289,6 +300,8 @@ class Memory:
 
     def doctor(self) -> list[Problem]:
         """List the files that a person should look at, with the fix for each."""
+        from pyramid_fs import doctor
+
         self.census.refresh()
         return doctor.examine(self.census)
 
@@ -306,6 +319,8 @@ class Memory:
 
     def rename_model(self, name: str, to: str) -> str:
         """Rename a model: its folder and its card. No link changes, and nothing is summarized again."""
+        from pyramid_fs import advance
+
         self.vault.write_allowed()
         (known,), legal = context.check_models([name], self.census.models()), layout.legal(to)
         taken = next((other for other in self.census.models() if layout.same_name(legal, other)), None)

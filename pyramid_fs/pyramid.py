@@ -39,7 +39,7 @@ class Shape:
 
 
 class Version(NamedTuple):
-    """A note's text at a time; `place` is its path, or `?handle` for a note that is gone."""
+    """A note's text at a time; `place` is its path, or `?link` for a note that is gone."""
 
     place: str
     digest: str
@@ -149,11 +149,17 @@ def path_fits(path: str, link: str) -> bool:
 
 
 def _resolve(source: Source, index: Index[Note]) -> Note | None:
-    """Find the note that a source means; where several could be, the one whose text is still the same comes first."""
+    """Find the note that a source means; of several, the one whose text is still the same or whose path it gives."""
     found = index.find(source.link)
     if len(found) < 2:  # noqa: PLR2004
         return found[0] if found else None
-    return min(found, key=lambda note: (note.digest != source.digest, note.path))
+    same = [note for note in found if note.digest == source.digest or _inside(note) == source.link]
+    return min(same, key=lambda note: (note.digest != source.digest, note.path), default=None)
+
+
+def _inside(note: Note) -> str:
+    """Give a note's path within its model, as a link spells it."""
+    return unicodedata.normalize("NFC", note.path.split("/", 2)[-1])[:-3]
 
 
 # The active set
@@ -191,7 +197,7 @@ def derive(files: Files) -> State:
 def _place_notes(rule: _Rule, summary: Summary, index: Index[Note]) -> None:
     found = [_resolve(source, index) for source in summary.sources]
     versions = [
-        Version(note.path if note else f"?{links.name(source.link)}", source.digest)
+        Version(note.path if note else f"?{source.link}", source.digest)
         for note, source in zip(found, summary.sources, strict=True)
     ]
     if any(version in rule.taken for version in versions):

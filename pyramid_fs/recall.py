@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyramid_fs import kinds, layout, scan, times
+from pyramid_fs import kinds, layout, scan, times, views
 from pyramid_fs.context import Hit, Hits
 from pyramid_fs.errors import DiskError, UsageError
 from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Summary
@@ -159,7 +159,7 @@ def _hit(census: Census, file: File, found: Found, models: tuple[str, ...]) -> H
 
 def _next(query: str, asked: Asked) -> str:
     words = query if len(query) <= 200 else f"{query[:200]}…"  # noqa: PLR2004
-    filters = [f"-m {model}" for model in asked.models] + [f"--kind {kind}" for kind in asked.kinds]
+    filters = [f"-m {views.shell(model)}" for model in asked.models] + [f"--kind {kind}" for kind in asked.kinds]
     filters += [f"--tier {asked.tier}"] if asked.tier is not None else []
     filters += [f"--since {asked.since}"] if asked.since else []
     filters += [f"--until {asked.until}"] if asked.until else []

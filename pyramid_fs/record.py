@@ -20,6 +20,10 @@ REPEAT = timedelta(hours=24)
 """An exact repeat within this time is the same observation, not a new one."""
 
 
+LIKE = 50
+"""So many of the newest notes of like names are looked at again for a repeat that the catalog has not seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """What came of recording a note."""
@@ -52,7 +56,7 @@ def refuse_archived(tools: Tools, models: Sequence[str]) -> None:
         path = layout.card_path(model)
         tools.census.look_at([path])
         row = tools.census.catalog.row(path)
-        card = row.file if row else None
+        card = row.file if row else tools.census.fresh(model).card  # one that a renamed folder stranded
         if isinstance(card, Card) and card.archived:
             into = f"; its memory goes on in {card.folded_into}" if card.folded_into else ""
             raise RefusedWrite(f"model {model!r} is archived{into}; `pyramid model unarchive {model}` brings it back")
@@ -62,7 +66,7 @@ def record(tools: Tools, text: str, models: Sequence[str], source: str, created:
     """Write a note into models that exist; a repeat of the last day only gets the models that it lacks."""
     text = clean(text)
     refuse_archived(tools, models)
-    if created is None and (first := _repeated(tools, text)):
+    if created is None and (first := _repeated(tools, text, models)):
         return _add_models(tools, first, models)
     time = created or _issue(tools, models)
     note = write_note(tools, text, models[0], source, time, tools.suffix)
@@ -82,21 +86,38 @@ def _issue(tools: Tools, models: Sequence[str]) -> datetime:
     return time or tools.clock()
 
 
-def _repeated(tools: Tools, text: str) -> Note | None:
+def _repeated(tools: Tools, text: str, models: Sequence[str]) -> Note | None:
     census = tools.census
     if not census.catalog.walked:
         census.refresh()
+    for model in models:
+        census.look_at(_of_like_name(tools, text, model))
     known = census.catalog.with_digest(pages.digest(text))
     census.look_at(known)
     now = tools.clock()
     for path in known:
         row = census.catalog.row(path)
         note = row.file if row else None
-        if not isinstance(note, Note) or note.problem or not timedelta(0) <= now - note.created < REPEAT:
+        # a clock that went back, or stands still, dates the first note ahead of now
+        if not isinstance(note, Note) or note.problem or abs(now - note.created) >= REPEAT or census.is_forgotten(note):
             continue
         if note.dated is Dated.KEY and census.vault.page(path).body == text.strip("\n"):
             return note
     return None
+
+
+def _of_like_name(tools: Tools, text: str, model: str) -> list[str]:
+    """List the notes of the last days whose names begin with this text's first words: one may not be known yet.
+
+    A process that was killed right after the file was there, or another machine, has made it.
+    """
+    now, found = tools.clock(), []
+    words = layout.words_of(layout.handle(layout.note_path(model, now, text, "0000")))
+    folders = {layout.note_path(model, time, text, "0000").rsplit("/", 1)[0] for time in (now, now - REPEAT)}
+    for folder in sorted(folders):
+        names = files.names(tools.census.vault.root, folder)
+        found += [f"{folder}/{name}" for name in names if words in name and layout.is_markdown(name)]
+    return found[-LIKE:]
 
 
 def _add_models(tools: Tools, first: Note, models: Sequence[str]) -> Recorded:

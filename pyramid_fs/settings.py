@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
@@ -208,6 +207,8 @@ def _checked(
 
 
 def _unknown(name: str, key: str, known: Mapping[str, Any], where: str) -> str:
+    import difflib  # for a mistyped key alone
+
     close = difflib.get_close_matches(key, known, 1)
     return f"{where}: `{name}` is no setting" + (f"; did you mean `{close[0]}`?" if close else "")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zoneinfo
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -139,7 +138,11 @@ def _is_utf8(path: str) -> bool:
 
 def find_zone(name: str) -> tzinfo:
     """Find a time zone by its name; raise KeyError or ValueError where there is none."""
-    return UTC if name == "UTC" else zoneinfo.ZoneInfo(name)
+    if name == "UTC":
+        return UTC
+    import zoneinfo  # a vault in UTC need not wait for it
+
+    return zoneinfo.ZoneInfo(name)
 
 
 def open_vault(root: Path) -> Vault:

@@ -251,17 +251,15 @@ def _sources(page: pages.Page, zone: tzinfo, wrong: list[str]) -> list[Source]:
 def _tombstones(root: Path) -> Iterator[tuple[str, str]]:
     for name in files.names(root, layout.LEDGER):
         if ".jsonl" in name and not name.startswith("."):
-            for line in _ledger_lines(root / layout.LEDGER / name):
-                with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
-                    entry = json.loads(line)
-                    yield str(entry["forgot"]).lower(), str(entry["digest"]).lower()
+            with contextlib.suppress(FileNotFoundError):
+                yield from _tombstones_of(files.read(root / layout.LEDGER / name).decode("utf-8", "replace"))
 
 
-def _ledger_lines(path: Path) -> list[str]:
-    try:
-        return files.read(path).decode("utf-8", "replace").split("\n")
-    except FileNotFoundError:  # a folder, or a link that leads nowhere
-        return []
+def _tombstones_of(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
+            entry = json.loads(line)
+            yield str(entry["forgot"]).lower(), str(entry["digest"]).lower()
 
 
 # Links
@@ -340,7 +338,11 @@ def _link(summary: Summary, named: Mapping[str, Sequence[Note | Summary]]) -> Su
 
 
 def _one(source: Source, named: Mapping[str, Sequence[Note | Summary]]) -> Note | Summary | None:
-    return min(_meant(source.link, named), key=lambda file: file.digest != source.digest, default=None)
+    found = _meant(source.link, named)
+    if len(found) > 1:
+        found = [each for each in found if each.digest == source.digest or _nfc(each.path).endswith(f"/{source.link}.md")]
+        found = [each for each in found if each.digest == source.digest or each.path.count("/") == source.link.count("/") + 2]
+    return min(found, key=lambda file: file.digest != source.digest, default=None)
 
 
 def _standings(model: Model) -> dict[str, str]:
@@ -362,7 +364,7 @@ def _standings(model: Model) -> dict[str, str]:
 
 def _key(summary: Summary, source: Source) -> tuple[str, str]:
     """Give what a summary takes by naming a source: a version of a note, or a summary."""
-    return (source.file.path if source.file else f"?{links.name(source.link)}", "" if summary.tier else source.digest)
+    return (source.file.path if source.file else f"?{source.link}", "" if summary.tier else source.digest)
 
 
 def _under(source: Source, standing: Mapping[str, str], model: Model) -> str:

@@ -40,7 +40,7 @@ class Folder:
 
     def __init__(self, *paths: str) -> None:
         self.files = {
-            path: (Sig(10, LONG_AGO, LONG_AGO, number), f"Text of {path}") for number, path in enumerate(paths)
+            path: (Sig(10, LONG_AGO, LONG_AGO, number), f"Text of {path.encode('utf-8', 'replace').decode()}") for number, path in enumerate(paths)
         }
         self.reads: list[str] = []
 
@@ -316,7 +316,8 @@ def test_trouble_is_counted_until_a_summary_is_made(open_catalog: Callable[..., 
     known.note_trouble("alice", "no net")
     known.note_trouble("alice", "no money")
     known.note_trouble("bob", "no net")
-    tries, at, reason = open_catalog("another key").trouble()["alice"]
+    known = open_catalog("another key")
+    tries, at, reason = known.trouble()["alice"]
     assert (tries, reason) == (2, "no money")
     assert abs(at - time.time()) < 60
     known.note_trouble("alice", None)
@@ -565,7 +566,7 @@ def changes() -> dict[str, Callable[[Path], object]]:
         "the card archives": lambda root: write(root, "models/alice/alice.md", "---\narchived: true\n---\n"),
         "a note is forgotten": lambda root: write(root, "ledger/k3f9m2.jsonl", forgotten("x", "Beans.")),
         "the zone changes": lambda root: write(root, "pyramid.toml", 'format = 1\ntimezone = "Pacific/Auckland"\n'),
-        "the budget changes": lambda root: write(root, "pyramid.toml", "format = 1\n[view]\nchars = 60\n"),
+        "the budget changes": lambda root: write(root, "pyramid.toml", "format = 1\n[view]\nchars = 20\n"),
         "a model comes": lambda root: write(root, "models/dora/z.md", "Z."),
         "a model goes": lambda root: shutil.rmtree(root / "models/alice"),
         "a model is renamed": lambda root: (root / "models/alice").rename(root / "models/anna"),
@@ -695,12 +696,12 @@ class Person:
             path.unlink()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_answers_are_the_same_with_an_old_a_shared_and_no_catalog_whatever_was_done(root: Path, seed: int) -> None:
     (root / "pyramid.toml").write_text("format = 1\n[pyramid]\nbatch_notes = 3\nfan_in = 2\n")
     person = Person(root, seed)
     with opened(root) as kept:
-        for number in range(12):
+        for number in range(8):
             person.act(kept)
             with opened(root, f"fresh-{number}") as fresh, opened(root) as warm:
                 expected = answers(fresh)

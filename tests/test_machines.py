@@ -178,6 +178,13 @@ class OneVault(RuleBasedStateMachine):
         new_vault(self.root)
         self.memory = opened(self.root, self.clock, self.suffix)
 
+    @initialize(notes=st.integers(0, 9), grown=st.booleans())
+    def begin(self, notes: int, grown: bool) -> None:  # noqa: FBT001
+        for number in range(notes):
+            self.memory.record(f"Said at the beginning: {number}.", [MODELS[number % 4 == 3]])
+        if grown:
+            self.memory.advance()
+
     def teardown(self) -> None:
         try:
             before = bytes_of(note_paths(self.root))

@@ -1,4 +1,4 @@
-"""What recall finds in one text: words, phrases, words left out, in any script; and the part of the text around them."""
+"""What recall finds in one text: words, phrases, words left out, in any script; and the text around them."""
 
 from __future__ import annotations
 

@@ -534,6 +534,11 @@ def test_forgotten_note_that_comes_back_is_no_note(root: Path) -> None:
     assert balanced(root) == (verify.ModelSum("alice", 52, 50, 2), "")
 
 
+def test_folder_in_the_ledger_says_nothing(root: Path) -> None:
+    (root / "ledger/odd.jsonl").mkdir(parents=True)
+    assert balanced(root) == (verify.ModelSum("alice", 53, 50, 3), "")
+
+
 def test_forgotten_text_under_another_name_is_a_note(root: Path) -> None:
     forget(root, 51)
     (root / ALICE / f"{note(51)}.md").rename(root / ALICE / "other.md")

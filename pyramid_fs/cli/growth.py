@@ -51,7 +51,7 @@ def advance(
     for model in found.busy:
         click.echo(f"pyramid: {model} is being advanced by another process", err=True)
     if found.failed:
-        return FAILED
+        return found.exit_code or FAILED
     return LOCKED if found.busy else 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,8 @@ def _grow(memory: Memory, models: tuple[str, ...]) -> None:
     if not memory.due_soon(models):
         return
     words = [sys.executable, "-m", "pyramid_fs", "--vault", memory.name, "advance", "--background", *models]
+    import subprocess  # costs as much as reading the vault
+
     subprocess.Popen(  # noqa: S603  (this program itself; it outlives the command, which doesn't wait for a model)
         words,
         stdin=subprocess.DEVNULL,

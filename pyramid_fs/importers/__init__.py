@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyramid_fs import layout
+from pyramid_fs import layout, record
 
 if TYPE_CHECKING:
+    from pyramid_fs.advance import Tools
     from pyramid_fs.census import Census
 
 LINES = 200
@@ -41,6 +42,33 @@ class Done:
 
     def __contains__(self, tag: str) -> bool:
         return tag in self.tags
+
+
+class Models:
+    """The models that an import writes to."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools, self._there = tools, tools.census.models()
+        self._meant: dict[str, str] = {}
+
+    def meant(self, name: str) -> str:
+        """Give the model that a name means: one that is there but for case and composition, or the name itself.
+
+        Raise RefusedWrite for a model that has been put away.
+        """
+        if name not in self._meant:
+            there = next((other for other in self._there if layout.same_name(name, other)), None)
+            if there:
+                record.refuse_archived(self._tools, [there])
+            self._meant[name] = there or name
+        return self._meant[name]
+
+    def is_new(self, model: str) -> bool:
+        """Whether a model is to be made; from then on it is there."""
+        if model in self._there:
+            return False
+        self._there.append(model)
+        return True
 
 
 def done(census: Census) -> Done:

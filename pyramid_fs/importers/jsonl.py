@@ -10,7 +10,7 @@ from pyramid_fs import files as disk
 from pyramid_fs import format as pages
 from pyramid_fs import kinds, layout, links, record, times
 from pyramid_fs.errors import ExistsAlready, PyramidError, UsageError
-from pyramid_fs.importers import LINES, Imported, done, suffixes, tag
+from pyramid_fs.importers import LINES, Imported, Models, done, suffixes, tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,7 +72,7 @@ def bring_in(
     """
     same: Counter[datetime] = Counter()
     report, known, pending = Imported(), done(tools.census), _Pending(tools, dry)
-    existing = set(tools.census.models())
+    models = Models(tools)
     zone = tools.census.vault.settings.zone
     for number, data in enumerate(given, 1):
         step(len(data))
@@ -89,12 +89,16 @@ def bring_in(
             report.known += 1
             same[line.created or undated] += 1
             continue
+        try:
+            into = tuple(dict.fromkeys(models.meant(name) for name in line.models))
+        except PyramidError as error:
+            report.bad.append(f"line {number}: {error}")
+            continue
         time = line.created or undated
-        line = line._replace(created=time + same[time] * times.TICK)
+        line = line._replace(created=time + same[time] * times.TICK, models=into)
         same[time] += 1
-        for model in line.models:
-            if model not in existing:
-                existing.add(model)
+        for model in into:
+            if models.is_new(model):
                 report.models.append(model)
                 pending.make_model(model)
         made = pending.add(line, mark)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyramid_fs import files as disk
 from pyramid_fs import format as pages
 from pyramid_fs import kinds, layout, times
-from pyramid_fs.errors import DiskError, ExistsAlready, IllegalName, UsageError
-from pyramid_fs.importers import LINES, Imported, done, suffixes, tag
+from pyramid_fs.errors import DiskError, ExistsAlready, IllegalName, RefusedWrite, UsageError
+from pyramid_fs.importers import LINES, Imported, Models, done, suffixes, tag
 from pyramid_fs.notes import Kind
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def bring_in(
     at the top go to the model named like the folder itself.
     """
     report, known = Imported(), done(tools.census)
-    existing, entries = set(tools.census.models()), []
+    models, entries = Models(tools), []
     root = tools.census.vault.root
     for path in paths:
         step(1)
@@ -46,7 +46,8 @@ def bring_in(
         try:
             data = disk.read(folder / path)
             name, inside = _target(path, model, folder.name)
-        except (DiskError, FileNotFoundError, IllegalName) as error:
+            name = models.meant(name)
+        except (DiskError, FileNotFoundError, IllegalName, RefusedWrite) as error:
             report.bad.append(f"{path}: {error}")
             continue
         page = pages.read(data)
@@ -57,8 +58,7 @@ def bring_in(
         if mark in known:
             report.known += 1
             continue
-        if name not in existing:
-            existing.add(name)
+        if models.is_new(name):
             report.models.append(name)
             if not dry:
                 disk.create(root / layout.card_path(name), kinds.spell_card(""))
@@ -101,6 +101,7 @@ def _copy(root: Path, path: str, data: bytes, mark: str, original: Path) -> int:
             disk.create(root / name, data)
         except ExistsAlready:
             if disk.read(root / name) == data:
+                disk.copy_times(root / name, original.stat())  # a kill may have come between the bytes and the times
                 return 0
             continue
         disk.copy_times(root / name, original.stat())

@@ -23,6 +23,15 @@ ECHO = 0.8
 """A text that gives this share of the sources' words back is no summary, where they exceed its target by half."""
 
 
+_BREAKS = re.compile(r"^(-{3,}\s*$|<{7} |>{7} ).*\n?", re.MULTILINE)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_OUTPUT = re.compile(r"\s*(<!doctype\b|<html\b|<\?xml\b|traceback \(most recent|http/\d\S* \d{3}\b|\{\s*\"\w+\"\s*:)", re.IGNORECASE)
+_DRESSING = re.compile(r"^(\[[^\[\]\n]*\]|.*\bfor the memory named \".*|)$\n?|^> ?", re.MULTILINE)
+"""What a model reads around the notes: the line above each, and the marks that quote it."""
+CUT_OFF = 25
+"""Words in a row: a text of so many that stands word for word in the sources is a piece of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One source as a summarizer reads it."""
@@ -80,10 +89,15 @@ def write(summarizer: Summarizer, request: Request) -> str:
 
 
 def _one(summarizer: Summarizer, request: Request) -> str:
-    text = in_sentences(summarizer.summarize(request)) if summarizer.slow else summarizer.summarize(request).strip()
+    text = in_sentences(summarizer.summarize(request)) if summarizer.slow else _unbroken(summarizer.summarize(request))
     if reason := fault(text, request, extract=not summarizer.slow):
-        raise SummarizerFailed(reason)
+        raise SummarizerFailed(f"the summary by {summarizer.name} was not stored: {reason}")
     return text
+
+
+def _unbroken(text: str) -> str:
+    """Leave out of an extract the lines of a note that would be marks of the file's own in a summary."""
+    return _BREAKS.sub("", text).strip()
 
 
 def _parts(items: Iterable[Item], most: int) -> Iterator[tuple[Item, ...]]:
@@ -119,15 +133,23 @@ def fault(text: str, request: Request, *, extract: bool = False) -> str:
     """Say why a text may not be stored as the summary; empty where it may."""
     if not text.strip():
         return "it wrote nothing"
-    if len(text) < MIN_CHARS < request.chars:
+    if not extract and len(text) < MIN_CHARS < request.chars:  # an extract is short where the notes hold little
         return f"it wrote only {len(text)} characters: {text[:MIN_CHARS]!r}"
     if len(text) > RUNAWAY * request.target:
         return f"it wrote {len(text):,} characters where about {request.target} were asked for"
-    if "\0" in text or re.search(r"^(-{3,}\s*$|<{7} |>{7} )", text, re.MULTILINE):
+    if "\0" in text or _BREAKS.search(text):
         return "it wrote what would break the file: NUL bytes, front matter or conflict marks"
     if _is_json(text):
         return "it wrote JSON, not prose"
-    if not extract and _is_echo(text, request):
+    return "" if extract else _fault_of_a_program(text, request)
+
+
+def _fault_of_a_program(text: str, request: Request) -> str:
+    if _CONTROLS.search(text):
+        return "it wrote control characters, not prose"
+    if _OUTPUT.match(text):
+        return "it wrote an error page or a traceback, not prose"
+    if _is_echo(text, request):
         return "it gave the notes back instead of a summary"
     return ""
 
@@ -146,9 +168,15 @@ def _is_json(text: str) -> bool:
 def _is_echo(text: str, request: Request) -> bool:
     if request.chars <= 1.5 * request.target:
         return False
-    words = Counter(word for item in request.items for word in re.findall(r"\w+", item.text.casefold()))
-    back = Counter(re.findall(r"\w+", text.casefold()))
-    return sum((words & back).values()) >= ECHO * sum(words.values())
+    given = [word for item in request.items for word in re.findall(r"\w+", item.text.casefold())]
+    words, back = Counter(given), re.findall(r"\w+", _DRESSING.sub("", text).casefold())
+    if sum((words & Counter(back)).values()) >= ECHO * sum(words.values()):
+        return True
+    from pyramid_fs.summarizers.prompt import rules
+
+    # a piece of what the program read, cut off anywhere
+    asked = re.findall(r"\w+", _DRESSING.sub("", rules(request)).casefold())
+    return len(back) >= CUT_OFF and f" {' '.join(back[1:-1])} " in f" {' '.join([*asked, *given])} "
 
 
 def configured(chosen: SummarizerSettings) -> Summarizer | None:

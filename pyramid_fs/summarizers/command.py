@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,18 @@ from pyramid_fs.errors import SummarizerFailed
 from pyramid_fs.summarizers import prompt
 
 if TYPE_CHECKING:
+    from typing import IO
+
     from pyramid_fs.summarizers import Request
 
 TAKES = 60_000
 """Characters given at once: some 15,000 tokens, which every current model takes."""
 SHOWN = 200
 """Characters of a program's complaint that are passed on."""
+MOST = 1 << 20
+"""Bytes of an answer that are read: a program that writes on and on is ended there."""
+LAST_WORDS = 2.0
+"""Seconds to wait for what is still in a pipe once the program has ended."""
 INSIDE = "PYRAMID_IN_SUMMARIZER"
 """Set for the program: an agent started as summarizer must not start growth of its own."""
 
@@ -44,19 +51,80 @@ class Command:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
                 env={**os.environ, INSIDE: "1"},
+                bufsize=0,
             )
         except (OSError, ValueError) as error:
             raise SummarizerFailed(f"{self._command[0]} can't be started: {error}") from error
+        out, complaint = _Reading(child, child.stdout), _Reading(child, child.stderr)
+        _feed(child, prompt.text(request).encode())
         try:
-            out, complaint = child.communicate(prompt.text(request).encode(), timeout=self._timeout)
+            child.wait(self._timeout)
         except subprocess.TimeoutExpired:
             raise SummarizerFailed(f"{self._command[0]} gave no answer within {self._timeout:g} seconds") from None
         finally:
             _end(child)
+            said, complained = out.take(), complaint.take()
+        if out.is_too_much or complaint.is_too_much:
+            raise SummarizerFailed(f"{self._command[0]} wrote on and on: it was ended after {MOST:,} bytes")
         if child.returncode:
-            said = " ".join(complaint.decode("utf-8", "replace").split())[:SHOWN]
-            raise SummarizerFailed(f"{self._command[0]} ended with {child.returncode}{f': {said}' if said else ''}")
-        return out.decode("utf-8", "replace")
+            why = " ".join(complained.decode("utf-8", "replace").split())[:SHOWN]
+            raise SummarizerFailed(f"{self._command[0]} ended with {child.returncode}{f': {why}' if why else ''}")
+        try:
+            return said.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise SummarizerFailed(f"{self._command[0]} wrote what is not UTF-8 (at byte {error.start})") from None
+
+
+class _Reading:
+    """Reads one stream of a program on the side, up to a bound."""
+
+    def __init__(self, child: subprocess.Popen[bytes], stream: IO[bytes] | None) -> None:
+        self._child, self._stream = child, stream
+        self._parts: list[bytes] = []
+        self._is_over = False
+        self.is_too_much = False
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        size = 0
+        while self._stream and not self._is_over:
+            try:
+                part = self._stream.read(1 << 16)
+            except (OSError, ValueError):
+                return
+            if not part:
+                return
+            size += len(part)
+            if size > MOST:
+                self.is_too_much = True
+                _kill(self._child)
+                return
+            self._parts.append(part)
+
+    def take(self) -> bytes:
+        """Give what was written. Something that the program left running may hold the stream open: it gets no say."""
+        self._thread.join(LAST_WORDS)
+        self._is_over = True
+        if self._stream:
+            with contextlib.suppress(OSError):
+                self._stream.close()
+        return b"".join(self._parts)
+
+
+def _feed(child: subprocess.Popen[bytes], data: bytes) -> None:
+    """Write a program's input on the side: it may read none of it, or answer before it has read all."""
+
+    def write() -> None:
+        with contextlib.suppress(OSError, ValueError):
+            left = memoryview(data)
+            while left and child.stdin:
+                left = left[child.stdin.write(left) or 0 :]
+        with contextlib.suppress(OSError, ValueError):
+            if child.stdin:
+                child.stdin.close()
+
+    threading.Thread(target=write, daemon=True).start()
 
 
 def _at_home(word: str) -> str:
@@ -68,13 +136,16 @@ def _at_home(word: str) -> str:
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """End what the program left running, and take in its exit status."""
+    _kill(child)
+    if child.stdin:
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+    child.wait()
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
     elif child.poll() is None:
         child.kill()
-    for stream in (child.stdin, child.stdout, child.stderr):
-        if stream:
-            with contextlib.suppress(OSError):
-                stream.close()
-    child.wait()

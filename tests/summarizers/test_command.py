@@ -79,8 +79,9 @@ def test_a_program_that_reads_nothing_may_still_answer() -> None:
     assert said == "A text.\n"
 
 
-def test_output_that_is_no_utf_8_is_no_crash() -> None:
-    assert program("import sys; sys.stdout.buffer.write(b'caf\\xe9')").summarize(asked()) == "caf\ufffd"
+def test_output_that_is_no_utf_8_is_no_answer() -> None:
+    with pytest.raises(SummarizerFailed, match="not UTF-8"):
+        program("import sys; sys.stdout.buffer.write(b'caf\\xe9')").summarize(asked())
 
 
 LINGERS = """
