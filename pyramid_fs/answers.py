@@ -25,6 +25,7 @@ class Answers:
         self._census = census
         self._settings = census.vault.settings
         self._name = str(census.vault.root)
+        self._views: dict[str, tuple[ModelNow, int, View]] = {}
 
     def map(self) -> context.Map:
         """Give the map: models and the newest notes. It loads nothing."""
@@ -123,12 +124,16 @@ class Answers:
             now = self._census.now(model)
             if any(problem.path == f"{layout.MODELS}/{model}" for problem in now.shut):
                 raise DiskError(f"{layout.MODELS}/{model} can't be read: give yourself the right to read the folder")
-            if tier is None:
-                view = views.plan(now.state, budget, self._size)
-            else:
-                view = views.tier(now.state, tier, page, self._size)
+            view = views.tier(now.state, tier, page, self._size) if tier else self._view(now, budget)
             loaded.append(self._loaded(now, view))
         return context.Loaded(self._name, tuple(loaded))
+
+    def _view(self, now: ModelNow, budget: int) -> View:
+        """Plan a view once for as long as the model stays as it is."""
+        held = self._views.get(now.name)
+        if held is None or held[0] is not now or held[1] != budget:
+            self._views[now.name] = held = (now, budget, views.plan(now.state, budget, self._size))
+        return held[2]
 
     def _size(self, entry: Entry) -> int:
         return render.size(entry, self._settings.zone)

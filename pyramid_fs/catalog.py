@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyramid_fs import links, times
-from pyramid_fs.files import Seen, Sig
+from pyramid_fs.files import Folder, Seen, Sig
 from pyramid_fs.layout import SHAPES
 from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Source, Summary
 
@@ -109,7 +109,7 @@ class Catalog:
         """Groups whose rows are all in memory."""
         self._marks: dict[str, str] = {}
         """Marks of the listings that the rows of a group stand for."""
-        self._skipped: dict[str, tuple[list[Seen], Callable[[Seen], File | None]]] = {}
+        self._skipped: dict[str, tuple[list[Folder], Callable[[Seen], File | None]]] = {}
         """What was seen of groups that are as their rows on disk say, and how to read them should those get lost."""
         self._odd: set[str] = set()
         """Paths that are not UTF-8, which no row on disk can hold."""
@@ -155,7 +155,11 @@ class Catalog:
 
     @one_at_a_time
     def update(
-        self, scopes: Collection[str], seen: Iterable[Seen], shut: Collection[str], read: Callable[[Seen], File | None]
+        self,
+        scopes: Collection[str],
+        seen: Iterable[Folder | Seen],
+        shut: Collection[str],
+        read: Callable[[Seen], File | None],
     ) -> Change:
         """Bring all rows of some groups (none named: of all) up to date with what a walk has seen.
 
@@ -181,7 +185,7 @@ class Catalog:
                 settled[key] = mark
         self._keep(fresh, gone, change)
         self._save_marks(
-            {key: mark for key, mark in settled.items() if len(self.groups.get(key, {})) == len(listings.get(key, ()))},
+            {k: mark for k, mark in settled.items() if len(self.groups.get(k, {})) == _count(listings.get(k, []))},
             kept,
         )
         change.models |= changed_elsewhere
@@ -190,12 +194,13 @@ class Catalog:
         return change
 
     def _compare(
-        self, key: str, listing: list[Seen], began: int, read: Callable[[Seen], File | None]
+        self, key: str, listing: list[Folder], began: int, read: Callable[[Seen], File | None]
     ) -> tuple[dict[str, Row], set[str]]:
         """Hold a group's rows against what a walk has seen; give the new rows, and the paths that are gone."""
         rows, fresh = self.rows(key), dict[str, Row]()
-        left = rows.keys() - {found.path for found in listing}
-        for found in listing:
+        left = set(rows)
+        for found in (file for folder in listing for file in folder.files()):
+            left.discard(found.path)
             row = rows.get(found.path)
             if row and row.sig == found.sig and not row.doubt:
                 continue
@@ -314,6 +319,16 @@ class Catalog:
             change.models |= self._embedding({_name(path) for path in change.paths})
         if fresh or gone:
             self._write(fresh, gone, change)
+
+    @one_at_a_time
+    def embedded(self, key: str) -> set[str]:
+        """Give the handles that the files of a group embed."""
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                ask = "SELECT embed FROM files INDEXED BY by_embed WHERE embed != '' AND path > ? AND path < ?"
+                return {embed for (embed,) in self._base.execute(ask, (f"{key}/", f"{key}0"))}
+        files = (row.file for row in self.rows(key).values())
+        return {links.name(file.embed) for file in files if isinstance(file, Note) and file.embed}
 
     def _embedding(self, handles: set[str]) -> set[str]:
         """Name the models that hold an embed of one of these handles, or an embed of such an embed."""
@@ -512,28 +527,34 @@ def _in_doubt(sig: Sig, now_ns: int) -> bool:
     return now_ns - sig.ctime_ns < DOUBT_NS or 0 <= now_ns - sig.mtime_ns < DOUBT_NS
 
 
-def _listings(seen: Iterable[Seen]) -> dict[str, list[Seen]]:
+def _listings(seen: Iterable[Folder | Seen]) -> dict[str, list[Folder]]:
     """Sort what a walk has seen by group; a file beside the models' folders belongs to none."""
-    listings: dict[str, list[Seen]] = {}
-    here: list[Seen] = []
-    at = ""
+    listings: dict[str, list[Folder]] = {}
     for found in seen:
-        folder = found.path[: found.path.rindex("/")]
-        if folder != at:
-            at, here = folder, listings.setdefault(group(found.path), [])
-        here.append(found)
+        folder = found if isinstance(found, Folder) else _alone(found)
+        if folder.names:
+            listings.setdefault(group(f"{folder.path}/"), []).append(folder)
     listings.pop("models", None)
     return listings
 
 
-def _mark(listing: list[Seen]) -> str:
+def _alone(found: Seen) -> Folder:
+    path, _, name = found.path.rpartition("/")
+    return Folder(path, [name], [*found.sig])
+
+
+def _mark(listing: list[Folder]) -> str:
     """Give one short text for the names and signatures of files; empty where none can be had."""
     try:
-        names = "\0".join([found.path for found in listing]).encode()
-        numbers = [array("q", column) for column in zip(*[found.sig for found in listing], strict=True)]
+        names = "\0".join([name for folder in listing for name in (f"{folder.path}/", *folder.names)]).encode()
+        numbers = array("q", [number for folder in listing for number in folder.numbers])
     except (UnicodeError, OverflowError):
         return ""
-    return hashlib.blake2b(b"\0".join([names, *numbers]), digest_size=16).hexdigest()
+    return hashlib.blake2b(b"\0".join([names, numbers]), digest_size=16).hexdigest()
+
+
+def _count(listing: list[Folder]) -> int:
+    return sum(len(folder.names) for folder in listing)
 
 
 def _overlap(key: str, folder: str) -> bool:

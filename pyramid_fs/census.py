@@ -66,12 +66,14 @@ class Census:
         if models is None:
             scopes: list[str] = []
             seen = (
-                found for top in (layout.MODELS, *layout.SHAPES) for found in files.walk(self.vault.root, top, shut)
+                found
+                for top in (layout.MODELS, *layout.SHAPES)
+                for found in files.walk_folders(self.vault.root, top, shut)
             )
             self.shut = shut
         else:
             scopes = [f"{layout.MODELS}/{model}" for model in models]
-            seen = (found for scope in scopes for found in files.walk(self.vault.root, scope, shut))
+            seen = (found for scope in scopes for found in files.walk_folders(self.vault.root, scope, shut))
         self._forget(self.catalog.update(scopes, seen, _Folders(shut), self.vault.value))
         if models is not None:
             self.shut = [
@@ -90,13 +92,12 @@ class Census:
         """Bring the notes that these models embed up to date, wherever they lie."""
         wanted: dict[str, None] = {}
         for scope in scopes:
-            for row in self.catalog.rows(scope).values():
-                if isinstance(row.file, Note) and row.file.embed:
-                    found = self.catalog.paths_of(links.name(row.file.embed))
-                    if not found:
-                        self.refresh()
-                        return
-                    wanted.update(dict.fromkeys(found))
+            for handle in sorted(self.catalog.embedded(scope)):
+                found = self.catalog.paths_of(handle)
+                if not found:
+                    self.refresh()
+                    return
+                wanted.update(dict.fromkeys(found))
         if wanted:
             self.look_at(wanted)
             if any(self.catalog.row(path) is None for path in wanted):
@@ -201,9 +202,9 @@ class Census:
         ]
         notes = [file for file in found if isinstance(file, Note)]
         card = next((file for file in found if isinstance(file, Card)), None)
-        if card is None and (stranded := _stranded_card(notes)):
-            notes.remove(stranded)
-            card = self._card_of(stranded)
+        if card is None and (stranded := _stranded_cards(notes)):
+            notes = [note for note in notes if note not in stranded]
+            card = self._card_of(stranded[0])
         index = Index(notes)
         resolved = [self._embed_of(note, index) if note.embed else note for note in _twins_marked(notes)]
         held = Files(
@@ -282,15 +283,16 @@ def _model(note: Note) -> str:
     return note.path.split("/")[1]
 
 
-def _stranded_card(notes: list[Note]) -> Note | None:
-    found = [note for note in notes if note.is_card and note.path.count("/") == 2]  # noqa: PLR2004
-    return found[0] if len(found) == 1 else None
+def _stranded_cards(notes: list[Note]) -> list[Note]:
+    return sorted((n for n in notes if n.is_card and n.path.count("/") == 2), key=lambda n: n.path)  # noqa: PLR2004
 
 
 def _twins_marked(notes: list[Note]) -> list[Note]:
     """Mark notes whose names are equal but for composition: links can mean only one of them."""
     first: dict[str, Note] = {}
-    for note in sorted(notes, key=lambda note: (not unicodedata.is_normalized("NFC", note.path), note.path[-3:] != ".md", note.path)):
+    for note in sorted(
+        notes, key=lambda note: (not unicodedata.is_normalized("NFC", note.path), note.path[-3:] != ".md", note.path)
+    ):
         first.setdefault(_without_ending(note), note)
     if len(first) == len(notes):
         return notes
@@ -304,4 +306,7 @@ def _without_ending(note: Note) -> str:
 def _twin(note: Note, first: Note) -> Note:
     if note is first or note.problem:
         return note
-    return replace(note, problem=f"its name equals that of {first.path} but for composition or the case of `.md`: rename one of them")
+    return replace(
+        note,
+        problem=f"its name equals that of {first.path} but for composition or the case of `.md`: rename one of them",
+    )

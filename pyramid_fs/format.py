@@ -54,12 +54,13 @@ class Page:
     body: str = ""
     problem: str = ""
     """Why the file can't be used as it is; then `body` holds what can be read of it."""
-    problem_fix: str = ""
+    fenced: bool = False
+    """Whether a block of front matter is there, if only an empty one."""
 
     @property
     def is_blank(self) -> bool:
         """Whether the file holds nothing but white space."""
-        return not self.problem and not self.block and not self.keys and not self.body.strip()
+        return not (self.problem or self.fenced or self.keys or self.body.strip())
 
     def text(self, key: str) -> str:
         """Give the value of a key as text, as typed where it was one scalar or one link; empty where absent."""
@@ -146,7 +147,7 @@ def _split(text: str) -> Page:
         return Page({}, block, body, str(error))
     if keys is None:
         return Page(body=_trim(text))
-    return Page(keys, block, body)
+    return Page(keys, block, body, fenced=True)
 
 
 def _never_closed(text: str, start: int) -> Page:

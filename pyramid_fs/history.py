@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,19 @@ def is_committed(root: Path, path: str) -> bool:
         return False
     tracked = _git(root, "ls-files", "--error-unmatch", "--", path) is not None
     return tracked and _git(root, "diff", "--quiet", "HEAD", "--", path) is not None
+
+
+def versions_named(root: Path, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (path, committed version) of all files that had a name, wherever they lay, newest first."""
+    literal = re.sub(r"([*?\[\]\\])", r"\\\1", name)
+    paths = ("--name-only", "--relative", "--", f":(glob)**/{literal}")
+    found = _git(root, "-c", "core.quotePath=false", "log", f"-{DEEP}", "--format=commit %H", "--all", *paths)
+    commit = ""
+    for line in (found or b"").decode("utf-8", "surrogateescape").splitlines():
+        if line.startswith("commit "):
+            commit = line.removeprefix("commit ")
+        elif line and (data := _git(root, "show", f"{commit}:./{line}")) is not None:
+            yield line, data
 
 
 def versions(root: Path, path: str) -> Iterator[bytes]:

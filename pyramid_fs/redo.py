@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyramid_fs import files, history, kinds, layout, pyramid, summarizers
+from pyramid_fs import files, history, kinds, layout, links, pyramid, summarizers
 from pyramid_fs import format as pages
 from pyramid_fs.advance import item_of, notes_below
 from pyramid_fs.errors import DiskError, RefusedWrite
@@ -56,13 +57,24 @@ def _version(tools: Tools, now: ModelNow, path: str, source: Source) -> tuple[No
     """Find the text of a note as it was summarized: the file, or the version of it that git keeps."""
     note = next((note for note in now.state.notes if note.path == path), None)
     if note is None:
-        raise RefusedWrite(f"{source.link} was summarized and is gone: nothing was written")
+        return _gone(tools, source)
     where = note.text_path or note.path
     for data in _texts(tools, where):
         page = pages.read(data)
         if pages.digest(page.body) == source.digest:
             return note, kinds.note_text(page)
     raise RefusedWrite(f"{source.link} was revised since, and git has no such version: nothing was written")
+
+
+def _gone(tools: Tools, source: Source) -> tuple[Note, str]:
+    """Find the text of a note that is gone in what git keeps of files of its name."""
+    vault = tools.census.vault
+    for path, data in history.versions_named(vault.root, f"{links.name(source.link)}.md"):
+        page = pages.read(data)
+        if pages.digest(page.body) == source.digest:
+            note = kinds.read_note(path, page, source.date, vault.settings.zone)
+            return replace(note, created=source.date), kinds.note_text(page)
+    raise RefusedWrite(f"{source.link} was summarized and is gone, and git has no such version: nothing was written")
 
 
 def _texts(tools: Tools, path: str) -> Iterator[bytes]:

@@ -325,7 +325,7 @@ def _prove(model: Model, vault: Vault) -> Pyramid:
 
 
 def _linked(model: Model) -> Model:
-    """Look up every link: in the notes for tier 0, in the tier below for a roll-up; of several by digest."""
+    """Look up every link: in the notes for tier 0, in the tier below for a roll-up."""
     levels: dict[int, list[Note | Summary]] = defaultdict(list, {-1: list(model.notes)})
     for summary in model.summaries:
         levels[summary.tier].append(summary)
@@ -338,10 +338,10 @@ def _link(summary: Summary, named: Mapping[str, Sequence[Note | Summary]]) -> Su
 
 
 def _one(source: Source, named: Mapping[str, Sequence[Note | Summary]]) -> Note | Summary | None:
+    """Find the file that a source means; of several, one whose text is the same or whose path in the model it gives."""
     found = _meant(source.link, named)
     if len(found) > 1:
-        found = [each for each in found if each.digest == source.digest or _nfc(each.path).endswith(f"/{source.link}.md")]
-        found = [each for each in found if each.digest == source.digest or each.path.count("/") == source.link.count("/") + 2]
+        found = [f for f in found if f.digest == source.digest or _nfc(f.path).split("/", 2)[2][:-3] == source.link]
     return min(found, key=lambda file: file.digest != source.digest, default=None)
 
 

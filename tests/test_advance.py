@@ -244,7 +244,7 @@ def test_a_dry_run_names_what_is_then_written(open_memory: Callable[..., Memory]
     made = []
     memory.advance(step=lambda s: made.append((s.path.split("/")[1], s.tier, s.note_count, (s.span_from, s.span_to))))
     assert made == planned
-    assert len(made) == 12
+    assert len(made) == 11
     assert memory.due() == []
 
 
@@ -335,7 +335,8 @@ def test_nothing_that_is_no_summary_is_ever_stored(open_memory: Callable[..., Me
 
     memory, before = open_memory(Odd()), contents(root)
     (reason,) = memory.advance().failed
-    assert reason.startswith("alice: it wrote")
+    assert reason.startswith("alice: ")
+    assert "it wrote" in reason
     assert contents(root) == before
 
 
@@ -460,7 +461,7 @@ def test_a_model_whose_summaries_wait_for_a_source_holds_still_and_says_so(
     assert memory.status().models[0].due == 0
     assert memory.due() == []
     away.rename(source)
-    assert len(memory.advance().written) == 3
+    assert len(memory.advance().written) == 4
     assert sums(memory) == (12, 12, 0)
 
 
@@ -504,7 +505,7 @@ def test_a_source_that_is_edited_meanwhile_is_covered_as_it_was_read(open_memory
     assert page(summaries(root)[0]).keys["digests"][1] == pages.digest(text(1))
     assert sums(memory) == (3, 2, 1)
     assert memory.status().models[0].revised == 1
-    assert memory.load(["alice"]).models[0].recent[-1].text == "Edited meanwhile."
+    assert [text.text for text in memory.load(["alice"]).models[0].recent if text.revised] == ["Edited meanwhile."]
 
 
 def test_a_source_that_goes_meanwhile_is_missing_and_all_balances(open_memory: Callable[..., Memory], root: Path) -> None:
@@ -570,18 +571,21 @@ def test_a_summary_of_another_batch_that_arrives_meanwhile_does_not_cost_what_wa
     assert sums(memory) == (6, 6, 0)
 
 
-def test_a_source_summary_that_goes_meanwhile_stops_that_model(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_a_source_summary_that_goes_meanwhile_is_made_again_before_it_is_rolled_up(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(6))
+    gone: list[Path] = []
 
     def during(request: Request) -> None:
-        if request.tier == 1:
-            summaries(root, tier="0")[0].unlink()
+        if request.tier == 1 and not gone:
+            gone.append(summaries(root, tier="0")[0])
+            gone[0].unlink()
 
     memory = open_memory(Teller(during))
-    memory.advance()
-    sums(memory)
-    assert open_memory(cache="other").advance().held == ()
+    assert len(memory.advance().written) == 4
     assert sums(memory) == (6, 6, 0)
+    assert gone[0].stem not in links(summaries(root, tier="1")[0])
 
 
 PROCESS = """
@@ -680,9 +684,10 @@ def test_a_note_edited_daily_is_a_new_observation_once_it_has_been_quiet_for_a_d
         assert sums(memory) == (5, 2, 3)
         assert memory.status().models[0].revised == 1
     clock.now += DAY
-    assert len(memory.advance().written) == 1
-    assert links(summaries(root)[-1]) == ["n01", "n03", "n04"]
-    assert page(summaries(root)[-1]).keys["digests"][0] == pages.digest("Edited on day 4.")
+    assert [handle[:-5] for handle in memory.advance().written] == ["alice-t0-0002", "alice-t1-0001"]
+    second = summaries(root, tier="0")[1]
+    assert links(second) == ["n01", "n03", "n04"]
+    assert page(second).keys["digests"][0] == pages.digest("Edited on day 4.")
     assert sums(memory) == (5, 5, 0)
     changed = {name for name, data in before.items() if contents(root)[name] != data}
     assert changed == {"models/alice/n01.md"}

@@ -235,13 +235,15 @@ def test_a_card_that_a_renamed_folder_stranded_is_the_model_s_card_and_no_note(m
     assert memory.verify().models[0].notes == 1
 
 
-def test_a_card_of_its_own_name_wins_and_two_stranded_ones_are_left_to_a_person(memory: Memory, root: Path) -> None:
+def test_a_card_of_its_own_name_wins_and_of_two_stranded_ones_neither_is_a_note(memory: Memory, root: Path) -> None:
     write(root, "models/alice/old.md", "---\ntype: model\ndescription: Old.\n---\n")
     now = memory.census.fresh("alice")
     assert now.card
     assert (now.card.description, len(now.state.notes)) == ("A friend.", memory.verify().models[0].notes)
     (root / "models/alice").rename(root / "models/anna")
-    assert memory.census.fresh("anna").card is None
+    now = memory.census.fresh("anna")
+    assert now.card
+    assert (now.card.handle, now.state.notes) == ("alice", ())
 
 
 def test_a_folder_without_a_card_is_a_model(memory: Memory, root: Path) -> None:

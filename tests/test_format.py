@@ -92,8 +92,13 @@ def test_front_matter_is_found_whatever_the_editor_did_to_marks_line_ends_and_bl
 
 
 def test_a_block_that_the_file_ends_with_is_closed() -> None:
-    assert pages.read(b"---\ntitle: Lovage\n---") == Page({"title": "Lovage"}, "title: Lovage\n", "")
-    assert pages.read(b"---\n---") == Page()
+    assert pages.read(b"---\ntitle: Lovage\n---") == Page({"title": "Lovage"}, "title: Lovage\n", "", fenced=True)
+    assert pages.read(b"---\n---") == Page(fenced=True)
+
+
+def test_an_empty_block_is_more_than_white_space() -> None:
+    assert not pages.read(b"---\n---\n").is_blank
+    assert pages.read(b" \n\t\n").is_blank
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,15 @@ FAILURES = {
     "tail": ("tail -c 500", "notes back"),
     "first-notes": ("grep '^> ' | head -c 1300", "notes back"),
     "runaway": (READ + f"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo '{GOOD}'; done", "characters where"),
-    "json": (READ + """echo '{"error": {"message": "Rate limit reached, try again in 20 seconds", "code": 429}}'""", "JSON"),
+    "json": (
+        READ + """echo '{"error": {"message": "Rate limit reached, try again in 20 seconds", "code": 429}}'""",
+        "JSON",
+    ),
     "json-list": (READ + """echo '["The plot was hoed", "the beds were watered", "all through February"]'""", "JSON"),
-    "json-fenced": (READ + """printf '```json\\n{"summary": "The plot was hoed all through February."}\\n```'""", "JSON"),
+    "json-fenced": (
+        READ + """printf '```json\\n{"summary": "The plot was hoed all through February."}\\n```'""",
+        "JSON",
+    ),
     "json-cut": (READ + """echo '{"summary": "The plot was hoed and watered all through Febr'""", "prose"),
     "html": (READ + "echo '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head></html>'", "error page"),
     "http": (READ + "echo 'HTTP/1.1 503 Service Unavailable; retry after a while, thank you'", "error page"),
@@ -103,7 +109,9 @@ def test_a_summarizer_that_cannot_be_started_is_named(vault: hard.Vault, kind: s
     script = tmp_path / "summarizer"
     script.write_text("#!/nowhere/interpreter\n")
     script.chmod(0o644 if kind == "not-executable" else 0o755)
-    command = {"missing": "/nowhere/llm", "folder": str(tmp_path), "empty-word": "no such program here"}.get(kind, str(script))
+    command = {"missing": "/nowhere/llm", "folder": str(tmp_path), "empty-word": "no such program here"}.get(
+        kind, str(script)
+    )
     vault.summarizer("", command=[command, "a\0b"] if kind == "nul" else [command])
     before = vault.bytes()
     nothing_was_stored(vault, before, "can't be started", vault.run("advance"))
@@ -121,7 +129,8 @@ def test_a_summarizer_that_cannot_be_started_is_named(vault: hard.Vault, kind: s
         READ + f"head -c 300000 /dev/zero | tr '\\0' x >&2; echo '{GOOD}'",
         READ + f"(sleep 1000 &) ; echo '{GOOD}'",
         READ + f"sleep 1000 < /dev/null > /dev/null 2>&1 & echo '{GOOD}'",
-        READ + "echo '二月のあいだ畑に水をやり、草を取った。東風がまた土を乾かした。最後の週に雨が降り、桶は一杯になり、畝は持ち直した。'",
+        READ
+        + "echo '二月のあいだ畑に水をやり、草を取った。東風がまた土を乾かした。最後の週に雨が降り、桶は一杯になり、畝は持ち直した。'",
         READ + f"echo '{GOOD}' '[[row3]] and \"quotes\", # hashes: colons --- dashes'",
     ],
 )
@@ -139,7 +148,10 @@ def test_a_summarizer_with_odd_ways_is_heard(vault: hard.Vault, script: str) -> 
 
 
 def test_what_left_its_group_and_holds_the_answer_open_is_not_waited_for(vault: hard.Vault, tmp_path: Path) -> None:
-    vault.summarizer(READ + f"setsid sh -c 'echo $$ > {tmp_path}/stray; exec sleep 1000' & while [ ! -s {tmp_path}/stray ]; do :; done; echo '{GOOD}'")
+    vault.summarizer(
+        READ
+        + f"setsid sh -c 'echo $$ > {tmp_path}/stray; exec sleep 1000' & while [ ! -s {tmp_path}/stray ]; do :; done; echo '{GOOD}'"
+    )
     try:
         assert vault.run("advance").code == 0
     finally:
@@ -218,6 +230,7 @@ def test_the_embedded_summarizer_copes_with_any_notes(vault: hard.Vault, text: s
 
 # Two at once
 
+
 class Gate:
     """A summarizer that says that it has begun and waits for a word before it answers."""
 
@@ -267,7 +280,9 @@ def test_several_at_once_make_each_summary_once(vault: hard.Vault, gate: Gate, c
     assert vault.counts() == (11, 1, {"0": 1})
     assert len(vault.sources()) == 10
     assert "Nothing was due" in vault.run("advance").out
-    assert [path for path in vault.finds("February") if "tier-0" in path] == [path.relative_to(vault.root).as_posix() for path in vault.summaries()]
+    assert [path for path in vault.finds("February") if "tier-0" in path] == [
+        path.relative_to(vault.root).as_posix() for path in vault.summaries()
+    ]
     vault.is_sound()
 
 
@@ -310,6 +325,7 @@ def test_a_note_that_changes_under_a_summarizer_is_a_revision(vault: hard.Vault,
 
 # Kills
 
+
 def killed(process: subprocess.Popen[bytes], after: float) -> None:
     try:
         process.wait(after)
@@ -331,7 +347,11 @@ def grows_to_the_end(vault: hard.Vault, count: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_advance_killed_at_any_moment_goes_on_where_it_was(vault: hard.Vault, seed: int) -> None:
     for number in range(11, 91):
-        vault.note(f"row{number}", f"Row {number} was hoed by hand{number}.", created=f"2026-02-10T{number % 24:02}:{number % 60:02}:00Z")
+        vault.note(
+            f"row{number}",
+            f"Row {number} was hoed by hand{number}.",
+            created=f"2026-02-10T{number % 24:02}:{number % 60:02}:00Z",
+        )
     chance = random.Random(seed)
     for _ in range(4):
         killed(vault.start("advance"), chance.uniform(0.1, 0.8))
@@ -349,7 +369,14 @@ def test_advance_killed_at_many_moments(vault: hard.Vault, seed: int) -> None:
 def test_record_killed_at_any_moment_leaves_whole_notes(vault: hard.Vault) -> None:
     chance, told = random.Random(7), 0
     for number in range(14):
-        process = vault.start("record", "-m", "plot", "-m", "plot", f"kept{number} " + "and the whole of it " * 400 + f"to the end{number}")
+        process = vault.start(
+            "record",
+            "-m",
+            "plot",
+            "-m",
+            "plot",
+            f"kept{number} " + "and the whole of it " * 400 + f"to the end{number}",
+        )
         try:
             process.wait(chance.uniform(0.1, 0.45))
         except subprocess.TimeoutExpired:
@@ -391,5 +418,11 @@ def test_what_a_kill_left_half_written_is_never_read(vault: hard.Vault) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_closed_pipe_is_no_error(vault: hard.Vault) -> None:
     shell = 'exec 3>&1; "$@" 2>&3 | head -c 1 > /dev/null'
-    done = subprocess.run(["/bin/sh", "-c", shell, "sh", *vault.words("load", "plot")], env=vault.environ(), capture_output=True, timeout=hard.BOUND, check=False)
+    done = subprocess.run(
+        ["/bin/sh", "-c", shell, "sh", *vault.words("load", "plot")],
+        env=vault.environ(),
+        capture_output=True,
+        timeout=hard.BOUND,
+        check=False,
+    )
     assert done.stdout == b""

@@ -463,6 +463,14 @@ def test_links_in_the_spellings_of_obsidian(root: Path) -> None:
     assert balanced(root) == (verify.ModelSum("alice", 53, 50, 3), "")
 
 
+def test_path_in_a_link_tells_notes_of_one_name_and_text_apart(root: Path) -> None:
+    for folder in "ab":
+        write(root, f"{ALICE}/{folder}/same.md", pages.spell({"created": date(7)}, text(7)))
+    made = replace(batch(range(7, 8)), links=["a/same", "b/same"], digests=[pages.digest(text(7)).upper()] * 2, count=2)
+    write_summary(root, f"{ALICE}/tier-0/alice-t0-0006-x7q2.md", replace(made, dates=[date(7)] * 2))
+    assert balanced(root) == (verify.ModelSum("alice", 55, 52, 3), "")
+
+
 def test_of_two_notes_of_one_name_the_digest_decides(root: Path) -> None:
     write(root, f"{ALICE}/a/{note(7)}.md", pages.spell({"created": date(70)}, "A namesake."))
     assert balanced(root) == (verify.ModelSum("alice", 54, 50, 4), "")
@@ -487,12 +495,21 @@ def test_what_was_begun_on_a_loser_loses_too(root: Path) -> None:
     assert f"{above}: it lost" in remarks
 
 
-def test_earlier_of_two_roll_ups_keeps_the_sources(root: Path) -> None:
-    later = f"{ALICE}/tier-1/alice-t1-0001-zzzz.md"
+def test_earlier_of_two_roll_ups_keeps_the_sources_whatever_its_name(root: Path) -> None:
+    later = f"{ALICE}/tier-1/alice-t1-0000-aaaa.md"
     write_summary(root, later, replace(GOOD[ROLLUP], created=date(60)))
     found, remarks = balanced(root)
     assert found.covered == 50
     assert remarks == f"{later}: it lost a merge, covers nothing and is to be retired"
+
+
+def test_what_a_loser_says_is_no_fault(root: Path) -> None:
+    stranger(root)
+    links = GOOD[ROLLUP].links
+    write_summary(root, ROLLUP, GOOD[ROLLUP])
+    made = replace(GOOD[ROLLUP], created=date(60), links=[*links[:4], "bob-t0-0001-p0ds"], count=1)
+    write_summary(root, f"{ALICE}/tier-1/alice-t1-0002-zzzz.md", made)
+    assert balanced(root)[0].covered == 50
 
 
 def test_retired_summary_covers_nothing_and_what_names_it_loses(root: Path) -> None:

@@ -19,13 +19,17 @@ MIN_CHARS = 40
 """A shorter text is a failure, unless the sources are no longer than that."""
 RUNAWAY = 2.5
 """A text longer than this many targets is a failure (the ceiling that the first system gave its model)."""
+NO_TEXT = "The notes of this batch hold no text."
+"""What is said of notes that are all front matter: they count, and there is nothing to pick."""
 ECHO = 0.8
 """A text that gives this share of the sources' words back is no summary, where they exceed its target by half."""
 
 
 _BREAKS = re.compile(r"^(-{3,}\s*$|<{7} |>{7} ).*\n?", re.MULTILINE)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_OUTPUT = re.compile(r"\s*(<!doctype\b|<html\b|<\?xml\b|traceback \(most recent|http/\d\S* \d{3}\b|\{\s*\"\w+\"\s*:)", re.IGNORECASE)
+_OUTPUT = re.compile(
+    r"\s*(<!doctype\b|<html\b|<\?xml\b|traceback \(most recent|http/\d\S* \d{3}\b|\{\s*\"\w+\"\s*:)", re.IGNORECASE
+)
 _DRESSING = re.compile(r"^(\[[^\[\]\n]*\]|.*\bfor the memory named \".*|)$\n?|^> ?", re.MULTILINE)
 """What a model reads around the notes: the line above each, and the marks that quote it."""
 CUT_OFF = 25
@@ -218,4 +222,4 @@ def _first_lines(texts: Iterable[str], target: int) -> str:
             break
         if line.strip("-") and len(line) <= target:
             lines.append(line)
-    return "\n".join(lines)
+    return "\n".join(lines) or NO_TEXT

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import statistics
+import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from unittest import mock
 
 from pyramid_fs import files, render
 from pyramid_fs.memory import Memory
-from tests.bench import made
+from tests.bench import made, stat_walk
 from tests.bench.timing import environment, process, processes, pyramid, python, timed, turns
 
 if TYPE_CHECKING:
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
     from pyramid_fs.summarizers import Request
     from tests.bench.timing import Pair
 
-WALK = """
-import os, sys
-def walk(folder):
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                walk(entry.path)
-            else:
-                entry.stat(follow_symlinks=False)
-walk(sys.argv[1])
-"""
-"""The bare stat walk that cold commands are held against."""
 VIEW_CHARS = 24_000
 MOST_CHARS = 32_000
 """What `load` prints at the most: of up to 10,000 notes, and of any number."""
@@ -166,7 +155,7 @@ def cold_map(bench: Bench) -> Iterator[Row]:
         root = bench.vault(name, models)
         call = pyramid("--vault", str(root), "map")
         process(call, bench.environ)
-        pair = processes(call, python(WALK, str(root / "models")), bench.environ, bench.turns)
+        pair = processes(call, [sys.executable, stat_walk.__file__, str(root / "models")], bench.environ, bench.turns)
         yield _row(f"cold `map`, {what}", pair, "stat walk", 3)
 
 
@@ -199,12 +188,9 @@ def warm_load(bench: Bench) -> Iterator[Row]:
         shown = [text.path for model in (*memory.load(["big"]).models, *memory.load(["big"]).models)
                  for text in (*model.summaries, *model.recent)]  # fmt: skip
         paths = list(dict.fromkeys(shown))
-        scope: dict[str, object] = {}
-        exec(WALK.rpartition("\n", 0, -1)[0], scope)
-        walk = scope["walk"]
 
         def bare() -> None:
-            walk(str(root / "models" / "big"))  # type: ignore[operator]
+            stat_walk.walk(str(root / "models" / "big"))
             for path in paths:
                 (root / path).read_bytes()
 

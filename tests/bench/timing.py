@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -60,15 +61,22 @@ def environment(cache: Path) -> dict[str, str]:
 
 
 def process(words: Sequence[str], environ: Mapping[str, str]) -> Run:
-    """Run a process to its end, its answer thrown away."""
-    quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
-    start = time.perf_counter()
-    pid = os.posix_spawnp(words[0], words, environ, file_actions=quiet)
-    _, status, usage = os.wait4(pid, 0)
-    seconds = time.perf_counter() - start
-    if code := os.waitstatus_to_exitcode(status):
-        raise RuntimeError(f"{' '.join(words)} gave exit code {code}")
-    return Run(seconds, usage.ru_maxrss / UNIT)
+    """Run a process to its end, its answer thrown away; a small one starts it, so that its peak is its own."""
+    done = subprocess.run([sys.executable, "-S", "-c", _LAUNCH, *words], env=environ, stdout=subprocess.PIPE, check=True)
+    seconds, peak, code = done.stdout.split()
+    if int(code):
+        raise RuntimeError(f"{' '.join(words)} gave exit code {int(code)}")
+    return Run(float(seconds), int(peak) / UNIT)
+
+
+_LAUNCH = """
+import os, sys, time
+quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+start = time.perf_counter()
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, usage = os.wait4(pid, 0)
+print(time.perf_counter() - start, usage.ru_maxrss, os.waitstatus_to_exitcode(status))
+"""
 
 
 def processes(figure: Sequence[str], baseline: Sequence[str], environ: Mapping[str, str], count: int) -> Pair:

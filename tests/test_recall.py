@@ -1,0 +1,213 @@
+"""Finding texts in a vault: all kinds, each once with all its models, filtered as asked, with the call for more."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyramid_fs import Memory, vault
+from pyramid_fs import format as pages
+from pyramid_fs.errors import NoSuchModel, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NOW = datetime(2026, 11, 29, 20, 15, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    vault.make_vault(tmp_path / "vault", models={"alice": "Beans and their keeper.", "bob": "", "carol": ""})
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def memory(root: Path) -> Iterator[Memory]:
+    environ = {"PYRAMID_CACHE_DIR": str(root.parent / "cache"), "PYRAMID_CONFIG": str(root.parent / "config.toml")}
+    with Memory(root, environ=environ, clock=lambda: NOW) as memory:
+        yield memory
+
+
+def write(root: Path, path: str, text: str | bytes) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def found(memory: Memory, query: str, **asked: object) -> list[str]:
+    return [hit.handle for hit in memory.recall(query, **asked).hits]
+
+
+SUMMARY = """---
+tier: 0
+batch: 1
+created: 2026-03-01
+span_from: 2026-01-10T00:00:00Z
+span_to: 2026-01-20T00:00:00Z
+note_count: 1
+provenance:
+  - "[[gone]]"
+digests:
+  - "9f86d081884c7d65"
+dates:
+  - 2026-01-10T00:00:00Z
+summarizer: "extractive"
+---
+The beans were sold.
+"""
+
+
+def test_all_kinds_are_found_and_say_what_they_are(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/note.md", "Beans.")
+    write(root, "models/bob/tier-0/bob-t0-0001-k3f9.md", SUMMARY)
+    write(root, "models/bob/tier-0/stray.md", "Beans.")
+    write(root, "models/bob/retired/bob-t0-0001-x7q2.md", SUMMARY)
+    write(root, "topics/beans.md", "---\ntitle: Beans\n---\n")
+    write(root, "sessions/s-k3f9.md", "About beans.")
+    write(root, "entities/e-k3f9.md", "---\nname: Ada\naliases: [beans]\n---\n")
+    write(root, "procedures/p-k3f9.md", "Soak the beans.")
+    kinds = {hit.handle: (hit.kind, hit.models, hit.tier) for hit in memory.recall("beans", limit=20).hits}
+    assert kinds == {
+        "note": ("note", ("bob",), None), "bob-t0-0001-k3f9": ("summary", ("bob",), 0), "stray": ("stray", ("bob",), None),
+        "alice": ("card", ("alice",), None), "beans": ("topic", (), None), "s-k3f9": ("session", (), None),
+        "e-k3f9": ("entity", (), None), "p-k3f9": ("procedure", (), None),
+    }  # fmt: skip
+    for kind in ("note", "summary", "card", "topic", "session", "entity", "procedure"):
+        assert {hit.kind for hit in memory.recall("beans", kinds=(kind,)).hits} == {kind}
+    assert found(memory, "beans", kinds=("retired",)) == ["bob-t0-0001-x7q2"]
+    assert found(memory, "beans", tier=0) == ["bob-t0-0001-k3f9"]
+    assert found(memory, "beans", tier=1) == []
+
+
+def test_a_text_in_several_models_comes_once_and_is_found_through_each(memory: Memory) -> None:
+    handle = memory.record("Beans.", ["carol", "bob"]).handle
+    for models in ((), ("bob",), ("carol",), ("alice", "bob")):
+        (hit,) = memory.recall("beans", models=models, kinds=("note",)).hits
+        assert (hit.handle, hit.models) == (handle, ("bob", "carol"))
+    assert found(memory, "beans", models=("alice",), kinds=("note",)) == []
+    with pytest.raises(NoSuchModel, match="bob"):
+        memory.recall("beans", models=("bop",))
+
+
+def test_more_and_rarer_words_rank_higher_and_the_newer_of_equals_first(memory: Memory, root: Path) -> None:
+    for day, text in enumerate(["beans", "beans and peas", "beans", "beans, peas and saffron", "saffron"], 1):
+        write(root, f"models/bob/n{day}.md", f"---\ncreated: 2026-01-{day:02d}\n---\n{text}")
+    assert found(memory, "beans peas saffron", kinds=("note",)) == ["n4", "n5", "n2", "n3", "n1"]
+
+
+def test_a_phrase_must_and_a_minus_word_may_not_be_there(memory: Memory, root: Path) -> None:
+    for name, text in (("one", "The old red boat."), ("two", "The red old boat."), ("three", "The old red boat sank.")):
+        write(root, f"models/bob/{name}.md", text)
+    assert sorted(found(memory, '"old red"')) == ["one", "three"]
+    assert found(memory, '"old red" -sank') == ["one"]
+    for query in ("", "  ", "-sank", '""'):
+        with pytest.raises(UsageError, match="the query is empty"):
+            memory.recall(query)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "days"),
+    [
+        ("2026-01-02", "", [2, 3]),
+        ("", "2026-01-02", [1, 2]),
+        ("2026-01-02", "2026-01-02", [2]),
+        ("2026-01-02T12:00", "", [3]),
+        ("", "2026-01-02T12:00", [1, 2]),
+        ("2026-01-04", "", []),
+    ],
+)
+def test_dates_are_whole_days_in_the_vault_s_zone_both_ends_included(root: Path, since: str, until: str, days: list[int]) -> None:
+    write(root, "pyramid.toml", 'format = 1\ntimezone = "Asia/Tokyo"\n')
+    for day, time in ((1, "2025-12-31T15:00:00Z"), (2, "2026-01-01T15:00:00Z"), (3, "2026-01-03T14:59:59Z")):
+        write(root, f"models/bob/n{day}.md", f"---\ncreated: {time}\n---\nBeans.")
+    with Memory(root, environ={"PYRAMID_CACHE_DIR": str(root.parent / "c"), "PYRAMID_CONFIG": "/nowhere"}) as memory:
+        hits = memory.recall("beans", since=since, until=until, kinds=("note",)).hits
+        assert sorted(hit.handle for hit in hits) == [f"n{day}" for day in days]
+        assert all(hit.created == f"2026-01-0{hit.handle[1]}" for hit in hits)
+
+
+def test_a_summary_is_in_a_range_that_its_span_touches(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/tier-0/bob-t0-0001-k3f9.md", SUMMARY)
+    for since, until, is_in in (
+        ("2026-01-20", "", True), ("2026-01-21", "", False), ("", "2026-01-10", True), ("", "2026-01-09", False),
+        ("2026-01-12", "2026-01-14", True),
+    ):  # fmt: skip
+        assert bool(found(memory, "beans", kinds=("summary",), since=since, until=until)) is is_in
+    with pytest.raises(UsageError, match="--since and --until take dates"):
+        memory.recall("beans", since="yesterday")
+
+
+def test_the_call_for_more_shows_the_rest_and_then_there_is_none(memory: Memory, root: Path) -> None:
+    for number in range(7):
+        write(root, f"models/bob/n{number}.md", f"Bob's beans, number {number}.")
+    first = memory.recall("Bob's beans", limit=3, models=("bob",), kinds=("note",))
+    assert first.next
+    words = shlex.split(first.next)
+    assert words == ["pyramid", "recall", "-m", "bob", "--kind", "note", "-n", "3", "--start", "3", "--", "Bob's beans"]
+    handles = [hit.handle for hit in first.hits]
+    for start in (3, 6):
+        page = memory.recall("Bob's beans", limit=3, start=start, models=("bob",), kinds=("note",))
+        handles += [hit.handle for hit in page.hits]
+    assert page.next is None
+    assert sorted(handles) == [f"n{number}" for number in range(7)]
+    with pytest.raises(UsageError):
+        memory.recall("beans", limit=0)
+
+
+def test_what_a_person_wrote_in_front_matter_is_found_and_a_summary_s_sums_are_not(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/note.md", "---\ntags: [legumes]\ntitle: Supper\n---\nText.")
+    write(root, "models/bob/only title.md", "---\ntitle: Breakfast\n---\n")
+    write(root, "models/bob/tier-0/bob-t0-0001-k3f9.md", SUMMARY)
+    assert found(memory, "legumes") == ["note"]
+    assert memory.recall("breakfast").hits[0].text == "Breakfast"
+    assert found(memory, "extractive") == found(memory, "9f86d081884c7d65") == []
+
+
+def test_a_broken_file_is_found_and_a_forgotten_one_is_not(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/broken.md", "---\na: [\n---\nBeans.")
+    write(root, "models/bob/latin.md", b"Beans and caf\xe9.")
+    write(root, "models/bob/forgotten.md", "Beans.")
+    write(root, "models/bob/tier-0/bob-t0-0001-k3f9.md", "Beans, and no summary.")
+    line = {"forgot": hashlib.sha256(b"forgotten").hexdigest(), "digest": pages.digest("Beans.")}
+    write(root, "ledger/k3f9m2.jsonl", json.dumps(line))
+    assert sorted(found(memory, "beans", models=("bob",))) == ["bob-t0-0001-k3f9", "broken", "latin"]
+    assert found(memory, "café", models=("bob",)) == ["latin"]
+
+
+def test_a_long_text_is_shown_around_what_was_found(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/long.md", "word " * 500 + "saffron " + "word " * 500)
+    (hit,) = memory.recall("saffron").hits
+    assert "saffron" in hit.text
+    assert len(hit.text) < 400
+    assert hit.text.startswith("… ")
+    assert hit.text.endswith(" …")
+
+
+def test_an_edit_is_found_at_once_and_what_is_gone_is_not(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/x.md", "Beans.")
+    assert found(memory, "beans", models=("bob",)) == ["x"]
+    write(root, "models/bob/x.md", "Bears.")
+    assert (found(memory, "beans", models=("bob",)), found(memory, "bears")) == ([], ["x"])
+    (root / "models/bob/x.md").unlink()
+    assert found(memory, "bears") == []
+
+
+def test_a_model_whose_folder_holds_odd_names_gives_a_call_that_a_shell_reads(memory: Memory) -> None:
+    memory.create_model("my trip's plan")
+    for number in range(2):
+        memory.record(f"Beans {number}.", ["my trip's plan"])
+    call = memory.recall("beans", limit=1, models=("my trip's plan",)).next
+    assert call
+    assert shlex.split(call)[2:4] == ["-m", "my trip's plan"]
+
+
+def test_a_query_of_very_many_words_says_what_was_cut(memory: Memory) -> None:
+    memory.record("Beans.", ["bob"])
+    hits = memory.recall("beans " + " ".join(f"w{number}" for number in range(300)))
+    assert hits.notes == ("The query has 101 words more than are looked for.",)
+    assert hits.hits
