@@ -187,7 +187,7 @@ def read(path: Path) -> bytes:
 
 
 def _read_all(handle: int) -> bytes:
-    with open(handle, "rb", closefd=False) as opened:  # noqa: PTH123  (a handle has no path)
+    with open(handle, "rb", closefd=False) as opened:
         return opened.read()
 
 

@@ -294,7 +294,7 @@ def set_key(data: bytes, key: str, value: object) -> bytes:
     lines = _in_unix_lines(text.decode())
     is_bare = page.body == _trim(decode(data)[0])
     made = _with_front(lines, key, value) if is_bare else _with_key(lines, key, value)
-    changed = mark + "".join(made).encode()
+    changed = mark + _encoded("".join(made))
     after = read(changed)
     others = {name: kept for name, kept in page.keys.items() if name != key}
     wanted = {**others, **read(spell({key: value}, "")).keys}
@@ -308,7 +308,7 @@ def set_body(data: bytes, body: str) -> bytes:
     lines = _in_unix_lines(data.decode())
     front, end = lines[: _closing(lines) + 1], _line_end(lines[0])
     front[-1] = front[-1].rstrip("\r\n") + end
-    return ("".join(front) + (_trim(body) + "\n").replace("\n", end)).encode()
+    return _encoded("".join(front) + (_trim(body) + "\n").replace("\n", end))
 
 
 def _in_unix_lines(text: str) -> list[str]:

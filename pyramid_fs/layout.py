@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyramid_fs import times
@@ -175,6 +176,7 @@ def _without_leading_marks(name: str) -> str:
     return name[start:]
 
 
+@lru_cache(maxsize=4096)
 def _in_slug(letter: str) -> bool:
     category = unicodedata.category(letter)
     return category[0] in "LN" or (category in {"Mn", "Mc", "So"} and letter not in "\ufe0e\ufe0f")
@@ -205,14 +207,16 @@ def topic_slug(title: str) -> str:
 def note_path(model: str, created: datetime, text: str, suffix: str) -> str:
     """Make a note's path: a folder a month, the time in UTC, the first words, the suffix."""
     mark = times.stamp(created)
-    words = slug(" ".join(_first_words(text)), 10**9)
+    words = _words_slug(text[:400])
     room = NAME_BYTES - len(f"{mark}--{suffix}.md")
     words = shorten(words, min(room, SLUG_BYTES)).strip("-") or "note"
     return f"{MODELS}/{model}/{mark[:7]}/{mark}-{words}-{suffix}.md"
 
 
-def _first_words(text: str) -> list[str]:
-    return re.sub(r"https?://\S+", " ", text[:400]).split()[:WORDS]
+@lru_cache(maxsize=8)
+def _words_slug(text: str) -> str:
+    """Give the first words of a text as a name; one note asks for them several times."""
+    return slug(" ".join(re.sub(r"https?://\S+", " ", text).split()[:WORDS]), 10**9)
 
 
 def words_of(name: str) -> str:

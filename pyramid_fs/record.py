@@ -90,8 +90,7 @@ def _repeated(tools: Tools, text: str, models: Sequence[str]) -> Note | None:
     census = tools.census
     if not census.catalog.walked:
         census.refresh()
-    for model in models:
-        census.look_at(_of_like_name(tools, text, model))
+    census.look_at([path for model in models for path in _of_like_name(tools, text, model)])
     known = census.catalog.with_digest(pages.digest(text))
     census.look_at(known)
     now = tools.clock()

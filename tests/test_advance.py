@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from pyramid_fs import format as pages
 from pyramid_fs.errors import NoSuchModel, SummarizerFailed, UnknownFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyramid_fs.summarizers import Request, Summarizer
@@ -141,8 +140,8 @@ def test_a_summary_says_what_it_was_made_of(open_memory: Callable[..., Memory], 
     dates = [f"2026-08-{21 + number}T20:15:30Z" for number in range(3)]
     assert (root / f"models/alice/tier-0/{handle}.md").read_text() == "\n".join(
         [
-            "---", "tier: 0", "batch: 1", "created: 2026-11-29T20:15:30Z", f"span_from: {dates[0]}", f"span_to: {dates[2]}",
-            "note_count: 3", "provenance:", *(f'  - "[[n{n:02d}]]"' for n in range(3)),
+            "---", "tier: 0", "batch: 1", "created: 2026-11-29T20:15:30Z",
+            f"span_from: {dates[0]}", f"span_to: {dates[2]}", "note_count: 3", "provenance:", *(f'  - "[[n{n:02d}]]"' for n in range(3)),
             "digests:", *(f'  - "{digest}"' for digest in digests), "dates:", *(f"  - {date}" for date in dates),
             'summarizer: "teller"', "---",
             "Of alice at tier 0 this was told: Number 0 cos, Number 1 cos, Number 2 cos.", "",
@@ -158,7 +157,8 @@ def test_numbers_dates_and_counts_go_on_through_all_tiers(open_memory: Callable[
     assert [handle[:-5] for handle in written] == [
         f"alice-t{tier}-{number:04d}"
         for tier, number in (
-            (0, 1), (0, 2), (1, 1), (0, 3), (0, 4), (1, 2), (2, 1), (0, 5), (0, 6), (1, 3), (0, 7), (0, 8), (1, 4), (2, 2), (3, 1),
+            (0, 1), (0, 2), (1, 1), (0, 3), (0, 4), (1, 2), (2, 1),
+            (0, 5), (0, 6), (1, 3), (0, 7), (0, 8), (1, 4), (2, 2), (3, 1),
         )
     ]  # fmt: skip
     found = [page(next(root.glob(f"models/alice/*/{handle}.md"))) for handle in written]
@@ -172,7 +172,9 @@ def test_numbers_dates_and_counts_go_on_through_all_tiers(open_memory: Callable[
     assert [handle[:-5] for handle in memory.advance().written] == ["alice-t0-0009", "alice-t0-0010", "alice-t1-0005"]
 
 
-def test_nothing_is_written_twice_and_nothing_where_nothing_is_due(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_nothing_is_written_twice_and_nothing_where_nothing_is_due(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(7))
     assert len(open_memory().advance().written) == 3
     before = contents(root)
@@ -286,7 +288,9 @@ def test_an_interrupt_at_any_moment_leaves_what_was_written(open_memory: Callabl
     assert len(summaries(root)) == 10
 
 
-def test_a_late_note_waits_like_all_others_and_nothing_is_batched_again(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_a_late_note_waits_like_all_others_and_nothing_is_batched_again(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(10, 16))
     memory = open_memory()
     memory.advance()
@@ -312,7 +316,9 @@ def fail(reason: str) -> Callable[[Request], object]:
     return during
 
 
-def test_a_summarizer_that_fails_stores_nothing_and_the_other_models_go_on(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_a_summarizer_that_fails_stores_nothing_and_the_other_models_go_on(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(3))
     fill(root, "bob", range(3))
     memory = open_memory(Teller(fail("no net")))
@@ -330,7 +336,7 @@ def test_nothing_that_is_no_summary_is_ever_stored(open_memory: Callable[..., Me
     fill(root, "alice", range(3))
 
     class Odd(Teller):
-        def summarize(self, request: Request) -> str:  # noqa: ARG002
+        def summarize(self, request: Request) -> str:
             return said
 
     memory, before = open_memory(Odd()), contents(root)
@@ -384,7 +390,9 @@ def test_growth_that_nobody_asked_for_waits_longer_after_each_failure_and_a_pers
     memory.close()
 
 
-def test_a_summarizer_that_takes_little_at_once_reads_all_in_parts(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_a_summarizer_that_takes_little_at_once_reads_all_in_parts(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     long = ". ".join(f"Sentence {number} of a long note" for number in range(100))
     write(root, "models/alice/x.md", f"---\ncreated: 2026-01-01\n---\n{long * 3}")
     teller = Teller(takes=2000)
@@ -430,7 +438,9 @@ def test_losers_of_a_merge_are_retired_and_what_they_alone_covered_is_summarized
     assert [hit for hit in memory.recall("told", limit=99).hits if hit.kind == "retired"] == []
 
 
-def test_what_is_retired_already_is_retired_beside_it(open_memory: Callable[..., Memory], root: Path, tmp_path: Path) -> None:
+def test_what_is_retired_already_is_retired_beside_it(
+    open_memory: Callable[..., Memory], root: Path, tmp_path: Path
+) -> None:
     _merged(root, open_memory, tmp_path)
     loser = open_memory().census.fresh("alice").state.losers[0]
     retired = write(root, f"models/alice/retired/{loser.handle}.md", "Another text of that name.")
@@ -465,8 +475,12 @@ def test_a_model_whose_summaries_wait_for_a_source_holds_still_and_says_so(
     assert sums(memory) == (12, 12, 0)
 
 
-@pytest.mark.parametrize("data", [b"", b"no front matter", b"---\ntier: 0\n---\ntext", b"---\n: [\n---\n", b"\xff\xfe\0"])
-def test_a_broken_summary_holds_its_model_until_it_is_mended(open_memory: Callable[..., Memory], root: Path, data: bytes) -> None:
+@pytest.mark.parametrize(
+    "data", [b"", b"no front matter", b"---\ntier: 0\n---\ntext", b"---\n: [\n---\n", b"\xff\xfe\0"]
+)
+def test_a_broken_summary_holds_its_model_until_it_is_mended(
+    open_memory: Callable[..., Memory], root: Path, data: bytes
+) -> None:
     fill(root, "alice", range(3))
     memory = open_memory()
     memory.advance()
@@ -498,7 +512,9 @@ def test_a_broken_note_is_passed_over_until_it_is_mended(open_memory: Callable[.
 # While a summarizer is at work
 
 
-def test_a_source_that_is_edited_meanwhile_is_covered_as_it_was_read(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_a_source_that_is_edited_meanwhile_is_covered_as_it_was_read(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(3))
     memory = open_memory(Teller(lambda _: write(root, "models/alice/n01.md", "Edited meanwhile.")))
     assert len(memory.advance().written) == 1
@@ -508,7 +524,9 @@ def test_a_source_that_is_edited_meanwhile_is_covered_as_it_was_read(open_memory
     assert [text.text for text in memory.load(["alice"]).models[0].recent if text.revised] == ["Edited meanwhile."]
 
 
-def test_a_source_that_goes_meanwhile_is_missing_and_all_balances(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_a_source_that_goes_meanwhile_is_missing_and_all_balances(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(3))
     memory = open_memory(Teller(lambda _: (root / "models/alice/n01.md").unlink(missing_ok=True)))
     assert len(memory.advance().written) == 1
@@ -516,7 +534,9 @@ def test_a_source_that_goes_meanwhile_is_missing_and_all_balances(open_memory: C
     assert memory.verify().models[0].missing == 1
 
 
-def test_a_source_that_breaks_before_it_is_read_fails_that_batch_alone(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_a_source_that_breaks_before_it_is_read_fails_that_batch_alone(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(6))
     fill(root, "bob", range(3))
     memory = open_memory(Teller(lambda _: write(root, "models/alice/n04.md", "---\na: [\n---\n")))
@@ -620,11 +640,16 @@ def test_a_model_that_another_grows_is_left_to_it_and_named(open_memory: Callabl
     assert (grown.busy, [handle[:3] for handle in grown.written]) == (["alice"], ["bob"])
 
 
-def test_what_a_kill_left_half_written_goes_with_the_next_growth(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_what_a_kill_left_half_written_goes_with_the_next_growth(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(3))
     memory = open_memory()
     memory.advance()
-    half = [write(root, f"models/alice/{f}.pyramid-0123456789ab.tmp", "half", datetime.now(UTC) - DAY) for f in ("", "tier-0/")]
+    half = [
+        write(root, f"models/alice/{f}.pyramid-0123456789ab.tmp", "half", datetime.now(UTC) - DAY)
+        for f in ("", "tier-0/")
+    ]
     assert sums(memory) == (3, 3, 0)
     assert [hit.path for hit in memory.recall("half").hits] == []
     memory.advance()
@@ -647,7 +672,9 @@ def test_growth_in_the_background_leaves_a_file_that_a_person_may_still_be_writi
     assert len(memory.grow_some(["alice"]).written) == 1
 
 
-def test_it_writes_a_few_at_a_time_and_nothing_where_a_person_said_no(open_memory: Callable[..., Memory], root: Path) -> None:
+def test_it_writes_a_few_at_a_time_and_nothing_where_a_person_said_no(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
     fill(root, "alice", range(30))
     (root.parent / "config.toml").write_text("[advance]\nbackground = false\n")
     assert open_memory().grow_some(["alice"]).written == []
@@ -699,11 +726,15 @@ def test_a_formatter_over_all_notes_changes_nothing(open_memory: Callable[..., M
     memory.advance()
     shown = memory.load(["alice"])
     for path in root.glob("models/alice/n*.md"):
-        body = path.read_text().replace("costs", "**costs**").replace("\n", "\r\n").replace("euros.", "euros.  \r\n\r\n")
+        body = (
+            path.read_text().replace("costs", "**costs**").replace("\n", "\r\n").replace("euros.", "euros.  \r\n\r\n")
+        )
         path.write_bytes(b"\xef\xbb\xbf" + body.encode())
     assert memory.advance().written == ()
     assert sums(memory) == (9, 9, 0)
-    assert [text.text for text in memory.load(["alice"]).models[0].summaries] == [s.text for s in shown.models[0].summaries]
+    assert [text.text for text in memory.load(["alice"]).models[0].summaries] == [
+        s.text for s in shown.models[0].summaries
+    ]
     assert memory.verify().models[0].revised == 0
 
 
@@ -754,7 +785,9 @@ def test_undated_notes_are_the_same_after_a_clone_that_gives_all_files_new_times
     there = clone.load(["alice"]).models[0]
     assert there.summaries == shown.summaries
     assert [text for text in there.recent if text.again] == [text for text in shown.recent if text.again]
-    assert [path.read_bytes() for path in summaries(tmp_path / "clone")] == [path.read_bytes() for path in summaries(root)]
+    assert [path.read_bytes() for path in summaries(tmp_path / "clone")] == [
+        path.read_bytes() for path in summaries(root)
+    ]
 
 
 # Renamed models

@@ -1,4 +1,4 @@
-"""The catalog remembers and never knows better: nothing is read twice, no change is missed, no damage changes an answer."""
+"""The catalog remembers and never knows better: nothing is read twice, no change missed, no answer changed by damage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pyramid_fs import format as pages
 from pyramid_fs.catalog import Catalog
 from pyramid_fs.cli.common import plain
 from pyramid_fs.files import Seen, Sig
-from pyramid_fs.notes import Card, Note, Shaped, Source, Summary
+from pyramid_fs.notes import Card, Dated, Kind, Note, Shaped, Source, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,8 @@ class Folder:
 
     def __init__(self, *paths: str) -> None:
         self.files = {
-            path: (Sig(10, LONG_AGO, LONG_AGO, number), f"Text of {path.encode('utf-8', 'replace').decode()}") for number, path in enumerate(paths)
+            path: (Sig(10, LONG_AGO, LONG_AGO, number), f"Text of {path.encode('utf-8', 'replace').decode()}")
+            for number, path in enumerate(paths)
         }
         self.reads: list[str] = []
 
@@ -48,7 +49,7 @@ class Folder:
         return [Seen(path, sig) for path, (sig, _) in self.files.items() if path.startswith(scope)]
 
     def change(self, path: str, text: str = "Other text", **sig: int) -> None:
-        self.files[path] = (self.files[path][0]._replace(**sig), text)
+        self.files[path] = (Sig(**{**self.files[path][0]._asdict(), **sig}), text)
 
     def read(self, seen: Seen) -> File | None:
         self.reads.append(seen.path)
@@ -112,7 +113,7 @@ def test_a_change_of_any_part_of_a_signature_is_read_and_that_file_alone(
 ) -> None:
     folder, known = Folder(A, B, C), open_catalog()
     folder.update(known)
-    folder.change(B, **{part: 77})
+    folder.change(B, "Other text", **{part: 77})
     other = open_catalog()
     assert folder.update(known) == [B]
     assert digest(known, B) == pages.digest("Other text")
@@ -275,10 +276,10 @@ def test_another_key_reads_all_again_and_the_older_process_no_longer_writes_for_
 
 
 FILES: list[File] = [
-    Note(A, "a", NOW, catalog.Dated.NAME, "9f86d081884c7d65", 5, 1, NOW, "s", "", "t", "p", is_card=True),
+    Note(A, "a", NOW, Dated.NAME, "9f86d081884c7d65", 5, 1, NOW, "s", "", "t", "p", is_card=True),
     Summary(A, "a", 1, 2, NOW, NOW, NOW, 3, (Source("x", "d", NOW),), "d", 4, 5, "extractive", draft=True, problem="p"),
     Card(A, "a", "About „x“\u2028", archived=True, folded_into="b", problem="p"),
-    Shaped(A, "a", catalog.Kind.ENTITY, NOW, "n", "s", 4, "p"),
+    Shaped(A, "a", Kind.ENTITY, NOW, "n", "s", 4, "p"),
 ]
 
 
@@ -401,7 +402,7 @@ def fill(root: Path, model: str, count: int) -> None:
 
 
 def answers(memory: Memory) -> str:
-    found = [memory.load(memory.census.models()) if memory.census.models() else None]
+    found: list[object] = [memory.load(memory.census.models()) if memory.census.models() else None]
     found += [memory.map(), memory.status(), memory.recall("euros OR beans", limit=50)]
     return json.dumps(plain(found), ensure_ascii=False, indent=1)
 
@@ -658,7 +659,9 @@ class Person:
 
     def edit(self) -> None:
         for path in self.notes()[:: self.draw.randint(2, 5)]:
-            path.write_text(self.draw.choice([f"Beans at {self.draw.random()} euros.", path.read_text(errors="replace") + "\n", ""]))
+            path.write_text(
+                self.draw.choice([f"Beans at {self.draw.random()} euros.", path.read_text(errors="replace") + "\n", ""])
+            )
 
     def remove(self) -> None:
         for path in self.draw.sample(self.notes(), min(2, len(self.notes()))):

@@ -101,7 +101,9 @@ def test_a_chain_of_embeds_ends_at_its_text(memory: Memory, root: Path) -> None:
     write(root, "models/alice/x.md", "Beans.")
     for number, (model, target) in enumerate([("bob", "x"), ("carol", "e0"), ("bob", "e1"), ("carol", "e2")]):
         write(root, f"models/{model}/e{number}.md", f"![[{target}]]")
-    assert {note(memory, model, f"e{n}").digest for n, model in enumerate(["bob", "carol"] * 2)} == {pages.digest("Beans.")}
+    assert {note(memory, model, f"e{n}").digest for n, model in enumerate(["bob", "carol"] * 2)} == {
+        pages.digest("Beans.")
+    }
     assert memory.expand("x").models == ("alice", "bob", "carol")
     assert memory.recall("beans").hits[0].models == ("alice", "bob", "carol")
 
@@ -149,7 +151,9 @@ def test_what_is_no_note_is_no_target(memory: Memory, root: Path) -> None:
     assert all("is gone" in note(memory, "bob", handle).problem for handle in "efg")
 
 
-def test_a_target_in_another_model_that_is_edited_broken_moved_or_gone_is_seen_at_once(memory: Memory, root: Path) -> None:
+def test_a_target_in_another_model_that_is_edited_broken_moved_or_gone_is_seen_at_once(
+    memory: Memory, root: Path
+) -> None:
     path = write(root, "models/alice/x.md", "Beans.")
     write(root, "models/bob/e.md", "![[x]]")
     assert note(memory, "bob", "e").digest == pages.digest("Beans.")
@@ -273,7 +277,14 @@ def test_names_that_equal_but_for_composition_leave_one_note_and_one_problem(mem
 def test_a_handle_is_taken_in_any_spelling(memory: Memory, root: Path) -> None:
     write(root, "models/alice/sub/Näh.md", "Beans.")
     write(root, "models/bob/other.md", "Bears.")
-    for spelled in ("Näh", unicodedata.normalize("NFD", "Näh"), "[[Näh|alias]]", "Näh.md", "sub/Näh", "models/alice/sub/Näh.md"):
+    for spelled in (
+        "Näh",
+        unicodedata.normalize("NFD", "Näh"),
+        "[[Näh|alias]]",
+        "Näh.md",
+        "sub/Näh",
+        "models/alice/sub/Näh.md",
+    ):
         assert memory.expand(spelled).text.text == "Beans."
 
 
@@ -299,7 +310,11 @@ def test_an_ambiguous_handle_lists_the_candidates_and_a_path_decides(memory: Mem
 
 def _grown(root: Path, memory: Memory) -> None:
     for number in range(12):
-        write(root, f"models/alice/sub/n{number:02d}.md", f"---\ncreated: 2026-11-{number + 1:02d}\n---\nNumber {number} costs 7 euros.")
+        write(
+            root,
+            f"models/alice/sub/n{number:02d}.md",
+            f"---\ncreated: 2026-11-{number + 1:02d}\n---\nNumber {number} costs 7 euros.",
+        )
     memory.advance()
 
 
@@ -317,7 +332,9 @@ def test_a_model_with_a_folder_that_can_not_be_read_holds_still(
         status = asked.status()
         assert status.models[0].waiting[0] == "models/alice/sub: the folder can't be read: permission denied"
         assert status.models[0].due == 0
-        assert [(p.path, p.fix) for p in status.problems] == [("models/alice/sub", "give yourself the right to read it")]
+        assert [(p.path, p.fix) for p in status.problems] == [
+            ("models/alice/sub", "give yourself the right to read it")
+        ]
         assert asked.map().models[0].waiting == status.models[0].waiting
         shut.clear()
         assert sorted(path for path in root.rglob("*") if path.parent.name != "alice") == [
@@ -354,7 +371,9 @@ def test_an_embed_whose_target_lies_in_a_shut_folder_answers_the_same_with_and_w
         assert asked.map().models[1].waiting == ()
 
 
-def test_a_vault_that_is_not_there_any_more_is_an_error_and_nothing_is_taken_as_deleted(memory: Memory, root: Path) -> None:
+def test_a_vault_that_is_not_there_any_more_is_an_error_and_nothing_is_taken_as_deleted(
+    memory: Memory, root: Path
+) -> None:
     write(root, "models/alice/x.md", "Beans.")
     assert memory.map().models[0].notes == 1
     root.rename(root.with_name("elsewhere"))
@@ -362,9 +381,9 @@ def test_a_vault_that_is_not_there_any_more_is_an_error_and_nothing_is_taken_as_
         with pytest.raises(DiskError):
             ask()
     root.mkdir()
-    for ask in (memory.map, memory.status, memory.doctor):
+    for again in (memory.map, memory.status, memory.doctor):
         with pytest.raises(DiskError, match="not mounted"):
-            ask()
+            again()
     root.rmdir()
     root.with_name("elsewhere").rename(root)
     assert memory.map().models[0].notes == 1

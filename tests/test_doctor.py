@@ -63,7 +63,9 @@ def test_each_kind_of_trouble_is_named_once_with_its_fix(memory: Memory, root: P
     data, reason, fix = BROKEN[path]
     write(root, path, data)
     (found,) = memory.doctor()
-    assert (found.path, reason in found.reason, found.fix.startswith(fix) or fix in found.fix) == (path, True, True), found
+    assert (found.path, reason in found.reason, found.fix.startswith(fix) or fix in found.fix) == (path, True, True), (
+        found
+    )
 
 
 def test_all_of_them_together_are_named_once_each_in_their_order(memory: Memory, root: Path) -> None:
@@ -95,10 +97,14 @@ def test_what_is_in_order_is_not_named(memory: Memory, root: Path, path: str) ->
 def test_a_summary_that_waits_is_named_with_what_it_waits_for(memory: Memory, root: Path) -> None:
     (root / "pyramid.toml").write_text("format = 1\n[pyramid]\nbatch_notes = 2\nfan_in = 2\n")
     for number in range(4):
-        write(root, f"{A}/n{number}.md", f"---\ncreated: 2026-01-0{number + 1}\n---\nNumber {number} costs 7 euros.".encode())
+        write(
+            root,
+            f"{A}/n{number}.md",
+            f"---\ncreated: 2026-01-0{number + 1}\n---\nNumber {number} costs 7 euros.".encode(),
+        )
     with Memory(root, environ={"PYRAMID_CACHE_DIR": str(root.parent / "c2"), "PYRAMID_CONFIG": "/nowhere"}) as grown:
         grown.advance()
-    source = sorted((root / A / "tier-0").iterdir())[0]
+    source = min((root / A / "tier-0").iterdir())
     source.unlink()
     (top,) = (root / A / "tier-1").iterdir()
     assert memory.doctor() == [

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pyramid_fs import format as pages
 from pyramid_fs import scalars
-from pyramid_fs.errors import RefusedWrite
+from pyramid_fs.errors import RefusedWrite, UsageError
 from pyramid_fs.format import Page
 
 NIGHT = datetime(2026, 11, 29, 20, 15, 30, tzinfo=UTC)
@@ -431,6 +431,17 @@ def test_a_list_that_is_spelled_reads_back_the_same(items: list[str]) -> None:
 def test_the_pure_parser_reads_a_spelled_value_as_the_same_text(value: str) -> None:
     front = pages.read(pages.spell({"status": value, "title": value}, "")).block
     assert yaml.load(front, yaml.SafeLoader) == {"status": value, "title": value}
+
+
+def test_half_a_letter_is_refused_wherever_it_would_be_written() -> None:
+    with pytest.raises(UsageError, match="the text is not UTF-8"):
+        pages.spell({}, "\ud800")
+    with pytest.raises(UsageError, match="the text is not UTF-8"):
+        pages.spell({"title": "\udcff"}, "")
+    with pytest.raises(UsageError, match="the text is not UTF-8"):
+        pages.set_key(block("title: a"), "title", "\ud800")
+    with pytest.raises(UsageError, match="the text is not UTF-8"):
+        pages.set_body(block("title: a"), "\ud800")
 
 
 # Setting one key

@@ -10,14 +10,14 @@ import resource
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hard
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[hard.Vaul
     made = hard.make(tmp_path, monkeypatch)
     yield made
     for folder, _, _ in os.walk(tmp_path):
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
 
 
 def shut(vault: hard.Vault, path: str, mode: int = 0) -> None:
@@ -194,8 +194,17 @@ def test_folders_that_take_nothing_lose_nothing(vault: hard.Vault) -> None:
     before = vault.bytes()
     for path in ("models", "models/plot", "topics", "entities", "procedures", "."):
         shut(vault, path, 0o555)
-    for words in (["record", "-m", "plot", "x"], ["advance"], ["model", "new", "other"], ["topic", "add", "x"], ["entity", "add", "x"],
-                  ["confirm", "net-x7q2"], ["import", "jsonl", str(lines)], ["model", "archive", "plot"], ["model", "rename", "plot", "x"]):  # fmt: skip
+    for words in (
+        ["record", "-m", "plot", "x"],
+        ["advance"],
+        ["model", "new", "other"],
+        ["topic", "add", "x"],
+        ["entity", "add", "x"],
+        ["confirm", "net-x7q2"],
+        ["import", "jsonl", str(lines)],
+        ["model", "archive", "plot"],
+        ["model", "rename", "plot", "x"],
+    ):
         ran = vault.as_plain_user(*words)
         assert ran.code in {24, 40}, (words, ran)
         assert ran.err.count("\n") == 1
@@ -268,18 +277,29 @@ def on_a_full_disk(
 ) -> tuple[list[hard.Ran], dict[str, bytes], list[hard.Ran], dict[str, bytes]]:
     """Run commands on a copy of the vault on a disk that is full, then others once there is space again.
 
-    `tmpfs` is a disk of its own in a namespace; where there are none, and as `limit`, no file may outgrow `bound` bytes.
+    `tmpfs` is a disk of its own in a namespace; where there are none, and as `limit`, no file may outgrow `bound`.
     """
     namespace = ["unshare", "-Urm"] if kind == "tmpfs" and shutil.which("unshare") else []
     mount = bool(namespace) and subprocess.run([*namespace, "true"], capture_output=True, check=False).returncode == 0
     asked: dict[str, Any] = {
-        "root": str(vault.root), "small": str(vault.root.parent / "small"), "mount": mount, "size": 1 << 20, "spare": spare,
-        "bound": bound, "full": [vault.words(*words) for words in full], "free": [vault.words(*words) for words in free],
-    }  # fmt: skip
+        "root": str(vault.root),
+        "small": str(vault.root.parent / "small"),
+        "mount": mount,
+        "size": 1 << 20,
+        "spare": spare,
+        "bound": bound,
+        "full": [vault.words(*words) for words in full],
+        "free": [vault.words(*words) for words in free],
+    }
     done = subprocess.run(
         [*(namespace if mount else []), sys.executable, "-c", ON_A_FULL_DISK],
-        input=json.dumps(asked), capture_output=True, text=True, env=vault.environ(), timeout=600, check=False,
-    )  # fmt: skip
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        env=vault.environ(),
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     for words, (_, _, err) in zip([*full, *free], [*found["full"], *found["free"]], strict=True):
@@ -308,11 +328,18 @@ def stocked(vault: hard.Vault) -> hard.Vault:
 def writes(vault: hard.Vault) -> list[list[str]]:
     beside = vault.root.parent
     return [
-        ["confirm", "net-x7q2"], ["record", "-m", "plot", "--no-advance", "y" * 5000], ["topic", "add", "Fences"], ["entity", "add", "Mara"],
-        ["model", "new", "yard", "-d", "z" * 3000], ["record", "--create", "-m", "attic", "w" * 5000], ["advance"],
-        ["import", "jsonl", str(beside / "in.jsonl")], ["import", "markdown", str(beside / "folder")], ["model", "archive", "plot"],
+        ["confirm", "net-x7q2"],
+        ["record", "-m", "plot", "--no-advance", "y" * 5000],
+        ["topic", "add", "Fences"],
+        ["entity", "add", "Mara"],
+        ["model", "new", "yard", "-d", "z" * 3000],
+        ["record", "--create", "-m", "attic", "w" * 5000],
+        ["advance"],
+        ["import", "jsonl", str(beside / "in.jsonl")],
+        ["import", "markdown", str(beside / "folder")],
+        ["model", "archive", "plot"],
         ["model", "unarchive", "plot"],
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("kind", ["tmpfs", pytest.param("limit", marks=pytest.mark.slow)])
@@ -383,7 +410,7 @@ def test_a_full_disk_under_the_cache_too(stocked: hard.Vault) -> None:
 
 # Huge files
 
-SHAPES = {
+SHAPES: dict[str, Callable[[int], str]] = {
     "one-line": lambda size: "a1b2c3d4" * (size // 8),
     "one-line-of-words": lambda size: "late potatoes " * (size // 14),
     "lines": lambda size: "\n".join(f"line {number} of a log" for number in range(size // 20)),
@@ -442,8 +469,17 @@ def test_a_large_file_of_any_shape_is_found_shown_by_name_and_summarized(vault: 
     vault.is_sound()
 
 
-@pytest.mark.parametrize("block", ["title: " + "x" * 300_000, "\n".join(f"key{n}: value" for n in range(30_000)), "tags: [" + "a, " * 60_000 + "b]",
-                                   "x: |\n" + "  line\n" * 50_000, "# remark\n" * 50_000, "a: &a [x]\nb: [" + "*a, " * 40_000 + "*a]"])  # fmt: skip
+@pytest.mark.parametrize(
+    "block",
+    [
+        "title: " + "x" * 300_000,
+        "\n".join(f"key{n}: value" for n in range(30_000)),
+        "tags: [" + "a, " * 60_000 + "b]",
+        "x: |\n" + "  line\n" * 50_000,
+        "# remark\n" * 50_000,
+        "a: &a [x]\nb: [" + "*a, " * 40_000 + "*a]",
+    ],
+)
 def test_front_matter_that_is_far_too_large_stops_nothing(vault: hard.Vault, block: str) -> None:
     vault.fill(10)
     vault.put("models/plot/large.md", f"---\n{block}\n---\nzinnia\n")

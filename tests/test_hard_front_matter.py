@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyramid_fs import format as pages
+from pyramid_fs.errors import RefusedWrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,10 +53,30 @@ def is_one_problem(vault: hard.Vault, *words: str, path: str = "models/plot/a.md
 @pytest.mark.parametrize(
     "typed",
     [
-        "2024-11-02", "2024-11-02T10:00:00Z", "10:30", "12:30:45", "no", "Yes", "on", "y", "NULL", "true", "1.10", "007",
-        "0x1F", "0o17", "1_000", "1e3", "1:30", "+41", "99999999999999999999", "190:20:30", "v1.0", "2026-W12",
+        "2024-11-02",
+        "2024-11-02T10:00:00Z",
+        "10:30",
+        "12:30:45",
+        "no",
+        "Yes",
+        "on",
+        "y",
+        "NULL",
+        "true",
+        "1.10",
+        "007",
+        "0x1F",
+        "0o17",
+        "1_000",
+        "1e3",
+        "1:30",
+        "+41",
+        "99999999999999999999",
+        "190:20:30",
+        "v1.0",
+        "2026-W12",
     ],
-)  # fmt: skip
+)
 def test_no_value_is_retyped(vault: hard.Vault, typed: str) -> None:
     keys = (f"title: {typed}", f"source: {typed}", f"edition: {typed}", f"seen: {typed}", f"{typed}: {typed}")
     vault.note("a", "shallots went in", *keys)
@@ -358,10 +379,28 @@ def test_links_in_front_matter_stay_links(vault: hard.Vault, typed: str, shown: 
 
 @pytest.mark.parametrize(
     "typed",
-    ["0000-00-00", "2026-02-30", "2026-13-01", "2026-00-10", "2026-03-14T25:00", "2026-03-14T09:61:00Z", "yesterday",
-     "14/03/2026", "1773475200", "2026-03", "{{date}}", "'{{date:YYYY-MM-DD}}'", "<% tp.date.now() %>", "true", "[a]",
-     "{a: b}", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "2026-03-14T09:00:00+99:00"],
-)  # fmt: skip
+    [
+        "0000-00-00",
+        "2026-02-30",
+        "2026-13-01",
+        "2026-00-10",
+        "2026-03-14T25:00",
+        "2026-03-14T09:61:00Z",
+        "yesterday",
+        "14/03/2026",
+        "1773475200",
+        "2026-03",
+        "{{date}}",
+        "'{{date:YYYY-MM-DD}}'",
+        "<% tp.date.now() %>",
+        "true",
+        "[a]",
+        "{a: b}",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-12:00",
+        "2026-03-14T09:00:00+99:00",
+    ],
+)
 def test_an_unusable_created_is_a_problem_that_names_it(vault: hard.Vault, typed: str) -> None:
     vault.fill(10)
     vault.put("models/plot/a.md", f"---\ncreated: {typed}\n---\nromanesco\n")
@@ -418,8 +457,19 @@ STYLES = {
 
 
 def rule(status: str, end: str = "\n", mark: str = "") -> bytes:
-    lines = ["---", "# by hand", "zeta: 'single'", 'alpha: "Žluť"  # last year', status, f"created: {hard.NOW}", "",
-             "tags: [a, b]", "long: " + "word " * 40 + "end", "---", "Net the currants, no newline here"]  # fmt: skip
+    lines = [
+        "---",
+        "# by hand",
+        "zeta: 'single'",
+        'alpha: "Žluť"  # last year',
+        status,
+        f"created: {hard.NOW}",
+        "",
+        "tags: [a, b]",
+        "long: " + "word " * 40 + "end",
+        "---",
+        "Net the currants, no newline here",
+    ]
     return (mark + end.join(lines)).encode()
 
 
@@ -439,7 +489,10 @@ def test_confirm_changes_one_line(vault: hard.Vault, style: str, end: str, mark:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("---\nmeta:\n  status: pending\n---\nNet them", "---\nmeta:\n  status: pending\nstatus: confirmed\n---\nNet them"),
+        (
+            "---\nmeta:\n  status: pending\n---\nNet them",
+            "---\nmeta:\n  status: pending\nstatus: confirmed\n---\nNet them",
+        ),
         ("---\ntext: |\n  status: pending\n---\nNet", "---\ntext: |\n  status: pending\nstatus: confirmed\n---\nNet"),
         ("---\nstatus: pending\n---\nstatus: pending\n", "---\nstatus: confirmed\n---\nstatus: pending\n"),
         ("---\nstatus:\n  - pending\nz: 1\n---\nNet\n", "---\nstatus: confirmed\nz: 1\n---\nNet\n"),
@@ -450,7 +503,7 @@ def test_confirm_changes_one_line(vault: hard.Vault, style: str, end: str, mark:
         ("---\n#status: pending\n---\nNet\n", "---\n#status: pending\nstatus: confirmed\n---\nNet\n"),
         ("---\nstatus: pending\n---", "---\nstatus: confirmed\n---"),
     ],
-)  # fmt: skip
+)
 def test_confirm_finds_the_right_key(vault: hard.Vault, before: str, after: str) -> None:
     path = vault.put("procedures/currants-x7q2.md", before)
     assert vault.run("confirm", "currants-x7q2").code == 0
@@ -522,7 +575,7 @@ def test_changing_a_key_changes_it_alone_or_refuses(block: str, body: str) -> No
     data = f"---\n{block}\n---\n{body}".encode("utf-8", "replace")
     try:
         after = pages.set_key(data, "status", "confirmed")
-    except pages.RefusedWrite:
+    except RefusedWrite:
         return
     before, now = pages.read(data), pages.read(after)
     assert now.text("status") == "confirmed"

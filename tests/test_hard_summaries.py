@@ -1,4 +1,4 @@
-"""Summarizers that fail in every way, and growth that is doubled, interrupted and killed: nothing wrong is ever stored."""
+"""Summarizers that fail in every way, and growth that is doubled, interrupted and killed: nothing wrong is stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import hard
@@ -129,8 +128,7 @@ def test_a_summarizer_that_cannot_be_started_is_named(vault: hard.Vault, kind: s
         READ + f"head -c 300000 /dev/zero | tr '\\0' x >&2; echo '{GOOD}'",
         READ + f"(sleep 1000 &) ; echo '{GOOD}'",
         READ + f"sleep 1000 < /dev/null > /dev/null 2>&1 & echo '{GOOD}'",
-        READ
-        + "echo '二月のあいだ畑に水をやり、草を取った。東風がまた土を乾かした。最後の週に雨が降り、桶は一杯になり、畝は持ち直した。'",
+        READ + "echo '二月のあいだ畑に水をやり、草を取った。東風がまた土を乾かした。雨が降り、桶は一杯になった。'",
         READ + f"echo '{GOOD}' '[[row3]] and \"quotes\", # hashes: colons --- dashes'",
     ],
 )
@@ -148,10 +146,8 @@ def test_a_summarizer_with_odd_ways_is_heard(vault: hard.Vault, script: str) -> 
 
 
 def test_what_left_its_group_and_holds_the_answer_open_is_not_waited_for(vault: hard.Vault, tmp_path: Path) -> None:
-    vault.summarizer(
-        READ
-        + f"setsid sh -c 'echo $$ > {tmp_path}/stray; exec sleep 1000' & while [ ! -s {tmp_path}/stray ]; do :; done; echo '{GOOD}'"
-    )
+    stray = f"setsid sh -c 'echo $$ > {tmp_path}/stray; exec sleep 1000' & while [ ! -s {tmp_path}/stray ]; do :; done"
+    vault.summarizer(f"{READ}{stray}; echo '{GOOD}'")
     try:
         assert vault.run("advance").code == 0
     finally:
@@ -159,8 +155,16 @@ def test_what_left_its_group_and_holds_the_answer_open_is_not_waited_for(vault: 
     assert GOOD in vault.summaries()[0].read_text()
 
 
-@pytest.mark.parametrize("script", ["exec sleep 1000", "cat > /dev/null; sleep 1000", f"echo '{GOOD}'; exec sleep 1000",
-                                    "trap '' TERM INT HUP; while :; do sleep 1000; done", "(sleep 1000 &) ; cat; sleep 1000"])  # fmt: skip
+@pytest.mark.parametrize(
+    "script",
+    [
+        "exec sleep 1000",
+        "cat > /dev/null; sleep 1000",
+        f"echo '{GOOD}'; exec sleep 1000",
+        "trap '' TERM INT HUP; while :; do sleep 1000; done",
+        "(sleep 1000 &) ; cat; sleep 1000",
+    ],
+)
 def test_a_summarizer_that_hangs_is_ended_with_all_it_started(vault: hard.Vault, script: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "alive")
     alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
@@ -216,8 +220,30 @@ def test_failures_don_t_stop_record_and_load(vault: hard.Vault) -> None:
         assert (ran.code, ran.err) == (0, ""), words
 
 
-@pytest.mark.parametrize("text", ["---\n", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> c\n", "a\n", "{}\n", "\x07\n", "> \n", "#\n", "|---|\n", "```\n", "...\n",
-                                  "\u200b\n", "-\n", "🚜\n", "[[x]]\n", "a" * 3000 + " ", "- [ ] \n", "\u2028", "1. \n", "http://example.org/\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n",
+        "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> c\n",
+        "a\n",
+        "{}\n",
+        "\x07\n",
+        "> \n",
+        "#\n",
+        "|---|\n",
+        "```\n",
+        "...\n",
+        "\u200b\n",
+        "-\n",
+        "🚜\n",
+        "[[x]]\n",
+        "a" * 3000 + " ",
+        "- [ ] \n",
+        "\u2028",
+        "1. \n",
+        "http://example.org/\n",
+    ],
+)
 def test_the_embedded_summarizer_copes_with_any_notes(vault: hard.Vault, text: str) -> None:
     for number in range(1, 11):
         vault.note(f"row{number}", f"{text * 40}{number}", created=f"2026-02-{number:02}T09:00:00Z")
@@ -415,7 +441,6 @@ def test_what_a_kill_left_half_written_is_never_read(vault: hard.Vault) -> None:
     grows_to_the_end(vault, 10)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_closed_pipe_is_no_error(vault: hard.Vault) -> None:
     shell = 'exec 3>&1; "$@" 2>&3 | head -c 1 > /dev/null'
     done = subprocess.run(

@@ -81,7 +81,12 @@ def ordered(memory: Memory, model: str) -> list[str]:
 
 def test_a_line_is_a_note_of_its_models_date_and_source(memory: Memory, tmp_path: Path) -> None:
     text = '  {"as": "it was"}\r\n日本語\u2028'
-    entry = {"models": ["alice", "dora", "alice"], "text": text, "created": "2025-03-04T05:06:07+02:00", "source": "chat:1"}
+    entry = {
+        "models": ["alice", "dora", "alice"],
+        "text": text,
+        "created": "2025-03-04T05:06:07+02:00",
+        "source": "chat:1",
+    }
     found = memory.import_jsonl(lines(tmp_path / "in.jsonl", entry))
     assert (found.read, found.notes, found.files, found.known, found.models, found.bad) == (1, 1, 2, 0, ["dora"], [])
     (note,) = memory.census.fresh("alice").state.notes
@@ -133,7 +138,9 @@ def test_the_order_of_the_input_is_kept_for_equal_and_missing_dates(memory: Memo
 def test_a_time_without_a_zone_is_taken_in_the_vault_s(root: Path, tmp_path: Path) -> None:
     (root / "pyramid.toml").write_text('format = 1\ntimezone = "Asia/Tokyo"\n')
     with opened(root) as memory:
-        memory.import_jsonl(lines(tmp_path / "in.jsonl", {"model": "alice", "text": "x", "created": "2026-01-02 03:04"}))
+        memory.import_jsonl(
+            lines(tmp_path / "in.jsonl", {"model": "alice", "text": "x", "created": "2026-01-02 03:04"})
+        )
         assert memory.census.fresh("alice").state.notes[0].created == datetime(2026, 1, 1, 18, 4, tzinfo=UTC)
 
 
@@ -143,10 +150,16 @@ def test_a_default_model_is_for_the_lines_that_name_none(memory: Memory, tmp_pat
     assert (ordered(memory, "dora"), ordered(memory, "bob")) == (["One."], ["Two."])
 
 
-def test_a_model_that_is_there_but_for_case_and_composition_is_meant(memory: Memory, root: Path, tmp_path: Path) -> None:
+def test_a_model_that_is_there_but_for_case_and_composition_is_meant(
+    memory: Memory, root: Path, tmp_path: Path
+) -> None:
     memory.create_model("Zo\u00eb")
-    path = lines(tmp_path / "in.jsonl", {"model": "ALICE", "text": "One."}, {"models": ["zoe\u0308", "Dora"], "text": "Two."},
-                 {"model": "dora", "text": "Three."})  # fmt: skip
+    path = lines(
+        tmp_path / "in.jsonl",
+        {"model": "ALICE", "text": "One."},
+        {"models": ["zoe\u0308", "Dora"], "text": "Two."},
+        {"model": "dora", "text": "Three."},
+    )
     assert memory.import_jsonl(path).models == ["Dora"]
     assert sorted(path.name for path in (root / "models").iterdir()) == ["Dora", "Zo\u00eb", "alice"]
     assert ordered(memory, "Dora") == ["Two.", "Three."]
@@ -199,7 +212,9 @@ def test_a_second_run_adds_nothing(memory: Memory, root: Path, tmp_path: Path) -
     assert memory.import_jsonl(lines(tmp_path / "twice.jsonl", *[{"model": "alice", "text": "x"}] * 3)).notes == 1
 
 
-def test_a_note_that_was_deleted_edited_or_moved_is_not_brought_back(memory: Memory, root: Path, tmp_path: Path) -> None:
+def test_a_note_that_was_deleted_edited_or_moved_is_not_brought_back(
+    memory: Memory, root: Path, tmp_path: Path
+) -> None:
     sources = ["plain", "odd\u2028\x85\u2029", "#"]
     entries = [{"model": "alice", "text": f"From {n}.", "source": s} for n, s in enumerate(sources)]
     path = lines(tmp_path / "in.jsonl", *entries)
@@ -281,7 +296,7 @@ def test_what_is_no_file_and_a_newer_vault_are_refused(memory: Memory, root: Pat
 
 NOTES = {
     "Kitchen.md": b"---\ntitle: Kitchen\n---\r\nThe sink drips.\r\n",
-    "alice/Näh & co.md": "Sewing on Mondays.\n".encode(),
+    "alice/Näh & co.md": b"Sewing on Mondays.\n",
     "alice/deep/er/walk.md": b"Walks.",
     "alice/broken.md": b"---\na: [\n---\nStill text.",
     "alice/latin.md": b"caf\xe9",
@@ -355,7 +370,9 @@ def test_a_second_run_copies_nothing_whatever_became_of_the_copies(memory: Memor
     assert contents(root, ".") == before
 
 
-def test_nor_does_one_without_the_ledger_while_the_copies_are_as_they_were(memory: Memory, root: Path, folder: Path) -> None:
+def test_nor_does_one_without_the_ledger_while_the_copies_are_as_they_were(
+    memory: Memory, root: Path, folder: Path
+) -> None:
     memory.import_markdown(folder)
     before = contents(root)
     shutil.rmtree(root / "ledger")
@@ -411,7 +428,9 @@ def test_a_copy_that_was_killed_goes_on_and_every_note_has_its_own_time(root: Pa
     with opened(root) as memory:
         found = memory.import_markdown(folder)
         assert found.notes + found.known == 9
-        dates = {note.created.year for model in memory.census.models() for note in memory.census.fresh(model).state.notes}
+        dates = {
+            note.created.year for model in memory.census.models() for note in memory.census.fresh(model).state.notes
+        }
         assert dates == {2020}
 
 

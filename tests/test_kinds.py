@@ -218,7 +218,9 @@ def test_a_summary_is_spelled_as_the_format_page_shows_it() -> None:
 @pytest.mark.parametrize("draft", [True, False])
 def test_a_summary_that_is_spelled_reads_back_the_same(draft: bool) -> None:  # noqa: FBT001  (a table's column)
     made = replace(SUMMARY, draft=draft)
-    assert summary(kinds.spell_summary(made, "One.\nTwo.")) == made
+    data = kinds.spell_summary(made, "One.\nTwo.")
+    assert summary(data) == made
+    assert (b"draft" in data) is draft
 
 
 def test_a_summary_is_read_as_obsidian_rewrites_it() -> None:

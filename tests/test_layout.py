@@ -180,6 +180,7 @@ def test_an_honest_name_that_looks_like_a_copy_is_a_note(name: str) -> None:
 
 def test_only_markdown_is_a_conflict_copy_of_ours() -> None:
     assert not layout.is_conflict_copy("photo (Ada's conflicted copy 2026-03-14).png")
+    assert not layout.is_conflict_copy("photo_conflict-20260314-101500")
 
 
 @pytest.mark.parametrize(
@@ -382,6 +383,13 @@ def test_a_topics_slug_is_its_identity_and_must_be_legal() -> None:
     for title in ("CON", "!!!", ""):
         with pytest.raises(IllegalName):
             layout.topic_slug(title)
+
+
+def test_topics_whose_titles_read_like_paths_stay_apart() -> None:
+    slugs = {layout.topic_slug(title) for title in ("secret", "../secret", "/secret", "..\\secret")}
+    assert len(slugs) == 4
+    assert all(slug.startswith("secret") and is_held_anywhere(slug) for slug in slugs)
+    assert len(layout.topic_slug(f"../{'x' * 300}").encode()) <= layout.SLUG_BYTES
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,7 @@ SECRETS = {
     "Secret Keyword": "password: " + "correct-horse-battery",
     "Slack Token": "xoxb-" + "2345678901-2345678901-aBcDeFgHiJkLmNoPqRsTuVwX",
     "Stripe Access Key": "sk_live_" + "aB3dE5gH7jK9mN1pQ3sT5vW7",
-    "JSON Web Token": "eyJhbGciOiJIUzI1NiJ9."
-    + "eyJzdWIiOiIxMjM0NTY3ODkwIn0."
-    + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+    "JSON Web Token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
 }
 
 

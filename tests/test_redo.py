@@ -1,4 +1,4 @@
-"""Writing a summary again: the same file, all but its text as it was, and nothing where a source can't be read any more."""
+"""Writing a summary again: the same file, all but its text as it was; nothing where a source can't be read any more."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ class Teller:
     def summarize(self, request: Request) -> str:
         self.asked.append(request)
         self.during(request)
-        return f"{self.name} at tier {request.tier} tells: " + ", ".join(item.text[:20].strip(".") for item in request.items) + "."
+        return (
+            f"{self.name} at tier {request.tier} tells: "
+            + ", ".join(item.text[:20].strip(".") for item in request.items)
+            + "."
+        )
 
 
 @pytest.fixture
@@ -46,7 +50,9 @@ def root(tmp_path: Path) -> Path:
     (root / "pyramid.toml").write_text("format = 1\n[pyramid]\nbatch_notes = 2\nfan_in = 2\n")
     for number in range(8):
         date = NOW - timedelta(days=30 - number)
-        (root / f"models/alice/n{number}.md").write_text(f"---\ncreated: {date:%Y-%m-%d}\n---\nNumber {number} costs 7.\n")
+        (root / f"models/alice/n{number}.md").write_text(
+            f"---\ncreated: {date:%Y-%m-%d}\n---\nNumber {number} costs 7.\n"
+        )
     with opened(root, Teller("first", draft=True)) as memory:
         memory.advance()
     return root
@@ -89,7 +95,9 @@ def commit(root: Path) -> None:
     git(root, "commit", "-qm", "all")
 
 
-def test_all_but_text_and_summarizer_stays_and_those_above_are_written_too(memory: Memory, root: Path, second: Teller) -> None:
+def test_all_but_text_and_summarizer_stays_and_those_above_are_written_too(
+    memory: Memory, root: Path, second: Teller
+) -> None:
     path, beside = tier(root, 0)[1], tier(root, 0)[0]
     before = contents(root)
     written = [summary.handle for summary in memory.redo(path.stem)]

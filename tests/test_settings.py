@@ -114,6 +114,7 @@ def test_an_unknown_key_is_a_warning_with_the_closest_known_one(text: str, warni
         ("[settle]\nseconds = -1", "`settle.seconds` must be 0 or more"),
         ("[settle]\nseconds = nan", "`settle.seconds` must be 0 or more"),
         ("[settle]\nseconds = inf", "`settle.seconds` must be 0 or more and less than a century"),
+        ("[settle]\nrevised_hours = 1e7", "`settle.revised_hours` must be 0 or more and less than a century"),
         ("[settle]\nrevised_hours = 1e300", "`settle.revised_hours` must be 0 or more and less than a century"),
         ("[curation]\nadmit = false", "`curation.admit` must be a number, not False"),
     ],

@@ -107,9 +107,24 @@ def pyramid(ctx: click.Context, vault: str | None) -> None:
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; every error a person can make is one line on stderr and an exit code."""
     gc.set_threshold(ALLOCATIONS)
-    code = run(args)
-    gc.freeze()  # the last collection, at the exit, would go through all that was imported
+    code = _flushed(run(args))
+    if args is None and sys.gettrace() is None:
+        # taking apart every module that was imported would cost a short command a tenth of its time
+        os._exit(code)
     sys.exit(code)
+
+
+def _flushed(code: int) -> int:
+    """Write out what was answered; give the exit code, another one where that failed."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        except (OSError, ValueError):
+            code = code or 40
+    return code
 
 
 def run(args: Sequence[str] | None = None) -> int:
@@ -128,9 +143,12 @@ def run(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted; what was written stands")
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click makes the second of the first
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except UnicodeEncodeError as error:
+        _complain(f"this system's file names can't hold {error.object[error.start : error.end]!r}: set PYTHONUTF8=1")
+        return 40
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _complain(f"{where}{(error.strerror or str(error)).lower()}")

@@ -44,7 +44,7 @@ def init(ctx: click.Context, folder: str | None, bare: bool, default: bool, as_j
 
 def _set_default(root: Path) -> None:
     """Set `default_vault` in the user's configuration; every other line of it stays."""
-    path = files.config_file(os.environ)
+    path = files.config_file(os.environ).resolve()  # it may be a link into a folder of dotfiles
     line = f'default_vault = "{str(root).replace(chr(92), chr(92) * 2)}"\n'
     try:
         old = files.read(path)

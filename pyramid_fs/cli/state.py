@@ -28,7 +28,7 @@ def verify(memory: Memory, as_json: bool) -> int:
     from pyramid_fs.verify import as_text
 
     found = memory.verify()
-    answer(found, as_text(found, memory.name), as_json=as_json)
+    answer(found, as_text(found, memory.name).rstrip(), as_json=as_json)
     return 0 if found.balances else 1
 
 

@@ -24,7 +24,7 @@ SHOWN = 200
 """Characters of a program's complaint that are passed on."""
 MOST = 1 << 20
 """Bytes of an answer that are read: a program that writes on and on is ended there."""
-LAST_WORDS = 2.0
+LAST_WORDS = 1.0
 """Seconds to wait for what is still in a pipe once the program has ended."""
 INSIDE = "PYRAMID_IN_SUMMARIZER"
 """Set for the program: an agent started as summarizer must not start growth of its own."""

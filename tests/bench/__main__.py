@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench.figures import ALL, Bench
+from .figures import ALL, Bench
 
 if TYPE_CHECKING:
-    from tests.bench.figures import Row
+    from .figures import Row
 
 TURNS = 9
 

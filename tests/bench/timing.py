@@ -54,7 +54,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def environment(cache: Path) -> dict[str, str]:
-    """Give an environment with a cache and settings of its own, and compiled modules, as an installed program has them."""
+    """Give an environment with its own cache and settings, and modules compiled as an installed program has them."""
     kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     own = {"PYRAMID_CACHE_DIR": str(cache), "PYRAMID_CONFIG": str(cache / "none.toml")}
     return {**kept, **own, "PYTHONPYCACHEPREFIX": str(cache.parent / "compiled")}
@@ -62,7 +62,8 @@ def environment(cache: Path) -> dict[str, str]:
 
 def process(words: Sequence[str], environ: Mapping[str, str]) -> Run:
     """Run a process to its end, its answer thrown away; a small one starts it, so that its peak is its own."""
-    done = subprocess.run([sys.executable, "-S", "-c", _LAUNCH, *words], env=environ, stdout=subprocess.PIPE, check=True)
+    call = [sys.executable, "-S", "-c", _LAUNCH, *words]
+    done = subprocess.run(call, env=environ, stdout=subprocess.PIPE, check=True)
     seconds, peak, code = done.stdout.split()
     if int(code):
         raise RuntimeError(f"{' '.join(words)} gave exit code {int(code)}")

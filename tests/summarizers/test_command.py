@@ -108,7 +108,7 @@ def test_nothing_that_a_program_started_outlives_its_answer(tmp_path: Path, way:
     if way == "answers":
         assert command.summarize(asked()) == "A text.\n"
     else:
-        with pytest.raises(SummarizerFailed, match="gave no answer within 1.5 seconds"):
+        with pytest.raises(SummarizerFailed, match=r"gave no answer within 1\.5 seconds"):
             command.summarize(asked())
     assert os.read(alive, 100) == b"started"
     # the pipe ends when the last process that holds it is gone
@@ -125,6 +125,6 @@ def test_its_name_is_the_model_s_or_the_program_s() -> None:
 def test_a_program_in_the_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     script = tmp_path / "sum.sh"
-    script.write_text("#!/bin/sh\necho \"$1 said\"\n")
+    script.write_text('#!/bin/sh\necho "$1 said"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     assert Command(("~/sum.sh", "~alice"), 5).summarize(asked()).endswith("said\n")
