@@ -15,6 +15,7 @@ import pytest
 from pyramid_fs import files, times, verify
 from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, NotAVault, Problem
+from pyramid_fs.verify import checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,25 +344,25 @@ def pyramid(**changed: object) -> verify.Pyramid:
 
 
 def test_a_version_in_two_active_summaries_is_a_fault() -> None:
-    found = list(verify._counted_twice(pyramid(homes={"models/a/n.md": ["one.md", "two.md"]})))
+    found = list(checks._counted_twice(pyramid(homes={"models/a/n.md": ["one.md", "two.md"]})))
     assert found == [Problem("models/a/n.md", "its current version is counted 2 times: in one.md, two.md")]
 
 
 def test_a_summary_with_two_active_parents_is_a_fault() -> None:
-    found = list(verify._counted_twice(pyramid(parents={"s.md": ["one.md", "two.md"]})))
+    found = list(checks._counted_twice(pyramid(parents={"s.md": ["one.md", "two.md"]})))
     assert found == [Problem("s.md", "it is rolled up 2 times: in one.md, two.md")]
 
 
 def test_a_sum_that_does_not_come_out_is_a_fault() -> None:
     lone = verify.Note("models/a/n.md", "n", "d", START, START, "", "", is_card=False)
     held = replace(pyramid().model, notes=(lone,))
-    found = list(verify._sums(pyramid(model=held, cover=[], homes={lone.path: ["one.md", "two.md"]})))
+    found = list(checks._sums(pyramid(model=held, cover=[], homes={lone.path: ["one.md", "two.md"]})))
     assert found == [Problem("models/a", "1 notes are not 0 covered + 0 in the tail")]
 
 
 def test_a_folder_that_cannot_be_read_is_a_fault_and_deletes_nothing() -> None:
     shut = Problem("models/a/old", "the folder can't be read: permission denied")
-    (found,) = verify._folders(pyramid(model=replace(pyramid().model, shut=(shut,))))
+    (found,) = checks._folders(pyramid(model=replace(pyramid().model, shut=(shut,))))
     assert (found.path, found.reason) == (shut.path, f"{shut.reason}: nothing is taken as deleted")
 
 
