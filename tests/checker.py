@@ -10,16 +10,19 @@ import sys
 import tomllib
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 nfc = partial(unicodedata.normalize, "NFC")
@@ -27,13 +30,13 @@ ORDER = attrgetter("created", "handle", "path")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIER = re.compile(r"tier-(0|[1-9]\d{0,3})")
 EMBED = re.compile(r"!\[\[([^\[\]#\n]+)\]\]")
-MEDIA = re.compile(r"\.(png|jpe?g|gif|svg|webp|bmp|avif|heic|tiff?|pdf|mp3|mp4|m4a|wav|ogg|webm|mov)$", re.I)
+MEDIA = re.compile(r"\.(png|jpe?g|gif|svg|webp|bmp|avif|heic|tiff?|pdf|mp3|mp4|m4a|wav|ogg|webm|mov)$", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"\.(.+)\.md\.icloud")
 CONFLICT = re.compile(  # Syncthing; Dropbox, Nextcloud, Obsidian Sync; Seafile; ownCloud
     r"\.sync-conflict-\d{8}-\d{6}(-[0-9A-Z]+)?|_conflict-\d{8}-\d{6}$|\(SFConflict [^()]*\)$"
-    r"|\([^()]*\bconflicted copy\b[^()]*\d{4}-?\d\d-?\d\d[^()]*\)( ?\(\d+\))?$", re.I)
+    r"|\([^()]*\bconflicted copy\b[^()]*\d{4}-?\d\d-?\d\d[^()]*\)( ?\(\d+\))?$", re.IGNORECASE)
 TIME = r"(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?[ \t]*(Z|UTC|[+-]\d\d:?\d\d)?"
-DATE = re.compile(rf"(?<!\d)(\d{{4}})-(\d\d)-(\d\d)(?:(?:T|[ \t]+){TIME})?(?!\d)", re.I)
+DATE = re.compile(rf"(?<!\d)(\d{{4}})-(\d\d)-(\d\d)(?:(?:T|[ \t]+){TIME})?(?!\d)", re.IGNORECASE)
 NAME_DATE = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?:-(\d\d)(\d\d)(\d\d))?(?!\d)")
 
 
@@ -429,7 +432,7 @@ class Checker:
 
 def check(vault: Path) -> Report:
     """Check one vault: read everything, then judge it model by model."""
-    checker, report = Checker(Path(os.path.abspath(vault))), Report()
+    checker, report = Checker(Path(os.path.abspath(vault))), Report()  # noqa: PTH100
     checker.read_vault()
     checker.settle_embeds()
     for model in checker.models:

@@ -73,7 +73,7 @@ def test_the_settings_shown_are_the_defaults_but_for_the_zone() -> None:
 
 
 def test_the_projects_own_vault_balances() -> None:
-    from pyramid_fs.verify import verify  # noqa: PLC0415
+    from pyramid_fs.verify import verify
 
     vault = Path(__file__).parent.parent / "vault"
     report = verify(vault, UTC)

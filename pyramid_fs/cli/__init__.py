@@ -137,6 +137,9 @@ def run(args: Sequence[str] | None = None) -> int:
     except PyramidError as error:
         _complain(str(error))
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else error.message, err=True)
+        return error.exit_code
     except click.ClickException as error:
         _complain(error.format_message())
         return error.exit_code
