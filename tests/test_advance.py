@@ -141,7 +141,8 @@ def test_a_summary_says_what_it_was_made_of(open_memory: Callable[..., Memory], 
     assert (root / f"models/alice/tier-0/{handle}.md").read_text() == "\n".join(
         [
             "---", "tier: 0", "batch: 1", "created: 2026-11-29T20:15:30Z",
-            f"span_from: {dates[0]}", f"span_to: {dates[2]}", "note_count: 3", "provenance:", *(f'  - "[[n{n:02d}]]"' for n in range(3)),
+            f"span_from: {dates[0]}", f"span_to: {dates[2]}", "note_count: 3",
+            "provenance:", *(f'  - "[[n{n:02d}]]"' for n in range(3)),
             "digests:", *(f'  - "{digest}"' for digest in digests), "dates:", *(f"  - {date}" for date in dates),
             'summarizer: "teller"', "---",
             "Of alice at tier 0 this was told: Number 0 cos, Number 1 cos, Number 2 cos.", "",

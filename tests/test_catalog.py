@@ -1,4 +1,4 @@
-"""The catalog remembers and never knows better: nothing is read twice, no change missed, no answer changed by damage."""
+"""The catalog remembers and never knows better: nothing is read twice, no change missed, no damage changes answers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -287,6 +288,26 @@ FILES: list[File] = [
 def test_a_value_comes_back_as_it_went_in(file: File) -> None:
     assert catalog.decode(catalog.encode(file)) == file
     assert catalog.encode(None) == "null"
+
+
+def test_one_thread_at_a_time_is_at_it(open_catalog: Callable[..., Catalog]) -> None:
+    folder, known = Folder(A), open_catalog()
+    answered = threading.Event()
+
+    def ask() -> None:
+        known.paths_of("a")
+        answered.set()
+
+    asks = threading.Thread(target=ask)
+
+    def read(seen: Seen) -> File | None:
+        asks.start()
+        assert not answered.wait(0.1)
+        return folder.read(seen)
+
+    known.update([], folder.walk(), [], read)
+    asks.join()
+    assert answered.is_set()
 
 
 # What is computed of a model's files stands as long as they do
