@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import json
 import os
 import sqlite3
 import threading
@@ -18,10 +17,11 @@ from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyramid_fs import links, times
+from pyramid_fs import links
 from pyramid_fs.files import Folder, Seen, Sig
 from pyramid_fs.layout import SHAPES
-from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Source, Summary
+from pyramid_fs.notes import File, Note
+from pyramid_fs.rows import Row, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -49,28 +49,6 @@ CREATE TABLE IF NOT EXISTS trouble (model TEXT PRIMARY KEY, tries INT, at REAL, 
 _FRESH = "DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS models;"
 FEW = 100
 """So many handles are looked up one by one; for more, all embeds are gone through."""
-
-
-class Row:
-    """What one file was, when it was read last."""
-
-    __slots__ = ("_file", "_value", "doubt", "sig")
-
-    def __init__(self, sig: Sig, doubt: bool, value: str) -> None:  # noqa: FBT001
-        self.sig, self.doubt, self._value = sig, doubt, value
-        self._file: File | None = None
-
-    @property
-    def value(self) -> str:
-        """The file's value as the catalog spells it."""
-        return self._value
-
-    @property
-    def file(self) -> File | None:
-        """The file's value; None for a file that holds nothing."""
-        if self._file is None and self._value != "null":
-            self._file = decode(self._value)
-        return self._file
 
 
 @dataclass(slots=True)
@@ -545,9 +523,11 @@ def _alone(found: Seen) -> Folder:
 
 def _mark(listing: list[Folder]) -> str:
     """Give one short text for the names and signatures of files; empty where none can be had."""
+    numbers = array("q")
     try:
-        names = "\0".join([name for folder in listing for name in (f"{folder.path}/", *folder.names)]).encode()
-        numbers = array("q", [number for folder in listing for number in folder.numbers])
+        names = "\0".join(["\0".join([f"{folder.path}/", *folder.names]) for folder in listing]).encode()
+        for folder in listing:
+            numbers.extend(array("q", folder.numbers))
     except (UnicodeError, OverflowError):
         return ""
     return hashlib.blake2b(b"\0".join([names, numbers]), digest_size=16).hexdigest()
@@ -587,46 +567,3 @@ def _records(rows: dict[str, Row]) -> Iterator[tuple[Any, ...]]:
         note = row.file if isinstance(row.file, Note) else None
         embed, digest = (links.name(note.embed), "" if note.embed else note.digest) if note else ("", "")
         yield (path, *row.sig, row.doubt, _name(path), embed, digest, row.value)
-
-
-# Spelling values
-
-
-def encode(file: File | None) -> str:
-    """Spell a value as one line of JSON: its kind, then its fields."""
-    if file is None:
-        return "null"
-    return json.dumps(_fields(file), ensure_ascii=False, separators=(",", ":"))
-
-
-def _fields(file: File) -> list[Any]:
-    if isinstance(file, Note):
-        return ["note", file.path, file.handle, times.micros(file.created), file.dated, file.digest, file.chars, file.lines,
-                times.micros(file.touched), file.source, file.embed, file.title, file.problem,
-                file.is_card]  # fmt: skip
-    if isinstance(file, Summary):
-        spans = [times.micros(t) for t in (file.created, file.span_from, file.span_to)]
-        sources = [[s.link, s.digest, times.micros(s.date)] for s in file.sources]
-        return ["summary", file.path, file.handle, file.tier, file.batch, *spans, file.note_count, sources, file.digest,
-                file.chars, file.lines, file.summarizer, file.draft, file.problem]  # fmt: skip
-    if isinstance(file, Card):
-        return ["card", file.path, file.handle, file.description, file.archived, file.folded_into, file.problem]
-    return ["shaped", file.path, file.handle, file.kind, times.micros(file.created), file.name, file.status, file.chars,
-            file.problem]  # fmt: skip
-
-
-def decode(text: str) -> File:
-    """Read back what `encode` spelled."""
-    kind, *rest = json.loads(text)
-    time_of = times.from_micros
-    if kind == "note":
-        path, handle, created, dated, digest, chars, lines, touched, *more = rest
-        return Note(path, handle, time_of(created), Dated(dated), digest, chars, lines, time_of(touched), *more)
-    if kind == "summary":
-        path, handle, tier, batch, created, start, end, count, sources, *more = rest
-        named = tuple(Source(link, digest, time_of(date)) for link, digest, date in sources)
-        return Summary(path, handle, tier, batch, time_of(created), time_of(start), time_of(end), count, named, *more)
-    if kind == "card":
-        return Card(*rest)
-    path, handle, what, created, *more = rest
-    return Shaped(path, handle, Kind(what), time_of(created), *more)

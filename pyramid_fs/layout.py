@@ -103,10 +103,11 @@ def is_markdown(name: str) -> bool:
 
     Dot files, temp files, what editors and sync tools leave behind and conflict copies are not.
     """
-    low = name.lower()
-    if not low.endswith(".md") or name[0] == "." or len(name) < 4:  # noqa: PLR2004
+    if not name.endswith(".md") and not name.lower().endswith(".md"):
         return False
-    if name[0] != "~" and "onfli" not in low and name.isascii():  # every mark of a conflict has these letters
+    if name[0] == "." or len(name) < 4:  # noqa: PLR2004
+        return False
+    if name[0] != "~" and name.isascii() and "onfli" not in name.lower():  # every mark of a conflict has these letters
         return True
     return not _JUNK.search(name) and not is_conflict_copy(name)
 

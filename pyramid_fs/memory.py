@@ -62,7 +62,7 @@ class Memory:
         suffix: Callable[[], str] = random_suffix,
         summarizer: Summarizer | None = None,
     ) -> None:
-        """Open the vault at `root`; raise NotAVault where there is none. A `summarizer` goes before the configured one."""
+        """Open the vault at `root` (NotAVault where there is none); `summarizer` goes before the configured one."""
         self.vault = vault.open_vault(Path(root))
         self.config = read_config(environ, self.vault.root)
         self._clock, self._suffix = clock, suffix

@@ -34,7 +34,9 @@ MEDIA = re.compile(r"\.(png|jpe?g|gif|svg|webp|bmp|avif|heic|tiff?|pdf|mp3|mp4|m
 PLACEHOLDER = re.compile(r"\.(.+)\.md\.icloud")
 CONFLICT = re.compile(  # Syncthing; Dropbox, Nextcloud, Obsidian Sync; Seafile; ownCloud
     r"\.sync-conflict-\d{8}-\d{6}(-[0-9A-Z]+)?|_conflict-\d{8}-\d{6}$|\(SFConflict [^()]*\)$"
-    r"|\([^()]*\bconflicted copy\b[^()]*\d{4}-?\d\d-?\d\d[^()]*\)( ?\(\d+\))?$", re.IGNORECASE)
+    r"|\([^()]*\bconflicted copy\b[^()]*\d{4}-?\d\d-?\d\d[^()]*\)( ?\(\d+\))?$",
+    re.IGNORECASE,
+)
 TIME = r"(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?[ \t]*(Z|UTC|[+-]\d\d:?\d\d)?"
 DATE = re.compile(rf"(?<!\d)(\d{{4}})-(\d\d)-(\d\d)(?:(?:T|[ \t]+){TIME})?(?!\d)", re.IGNORECASE)
 NAME_DATE = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?:-(\d\d)(\d\d)(\d\d))?(?!\d)")
@@ -43,6 +45,7 @@ NAME_DATE = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?:-(\d\d)(\d\d)(\d\d))?(?!\d)"
 @dataclass(frozen=True, order=True)
 class Fault:
     """One thing that is wrong, with the path relative to the vault."""
+
     path: str
     reason: str
 
@@ -50,6 +53,7 @@ class Fault:
 @dataclass
 class ModelReport:
     """What was counted in one model; all lists are sorted handles."""
+
     name: str
     notes: int
     covered: int
@@ -65,6 +69,7 @@ class ModelReport:
 @dataclass
 class Report:
     """The whole answer; it balances if there is no fault and every model's sum comes out."""
+
     balances: bool = False
     models: list[ModelReport] = field(default_factory=list)
     problems: list[Fault] = field(default_factory=list)
@@ -74,6 +79,7 @@ class Report:
 @dataclass(eq=False)
 class File:
     """A note or a summary. ``parts`` is its absolute path in NFC without ``.md``, ``inner`` the part in its model."""
+
     path: str
     handle: str
     parts: tuple[str, ...]
@@ -96,6 +102,7 @@ class File:
 @dataclass
 class Model:
     """What lies in one model's folder."""
+
     folder: Path
     notes: list[File] = field(default_factory=list)
     tiers: dict[int, list[File]] = field(default_factory=dict)
@@ -184,6 +191,7 @@ def split(text: str) -> tuple[dict[str, object], str, str | None]:
 @dataclass
 class Checker:
     """One pass over one vault."""
+
     root: Path
     zone: tzinfo = UTC
     tombstones: set[tuple[str, str]] = field(default_factory=set)
@@ -422,9 +430,14 @@ class Checker:
             self.fault(source.path, "it is rolled up more than once: " + ", ".join(sorted(above[source])))
         names = {str(t): sorted(s.handle for s in ss) for t, ss in active.items() if ss}
         return ModelReport(
-            model.folder.name, len(model.notes), covered, tail, sorted(other.pop("missing")),
+            model.folder.name,
+            len(model.notes),
+            covered,
+            tail,
+            sorted(other.pop("missing")),
             revised=sorted(n.handle for n in last if n and n.digest not in (None, last[n])),
-            summaries={tier: len(handles) for tier, handles in names.items()}, active=names,
+            summaries={tier: len(handles) for tier, handles in names.items()},
+            active=names,
             cover=sorted(s.handle for ss in active.values() for s in ss if s not in above),
             other={key: sorted(set(handles)) for key, handles in other.items()},
         )

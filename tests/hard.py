@@ -165,7 +165,7 @@ class Vault:
         return found
 
     def summaries(self, tier: int = 0, model: str = "plot") -> list[Path]:
-        return sorted((self.root / "models" / model).glob(f"tier-{tier}/*"))
+        return sorted((self.root / "models" / model).glob(f"tier-{tier}/[!.]*.md"))
 
     def sources(self, model: str = "plot") -> list[str]:
         """List the links in the provenance of all tier-0 summaries of a model."""

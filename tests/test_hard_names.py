@@ -979,7 +979,6 @@ def test_handles_of_nothing_and_of_several(vault: hard.Vault) -> None:
         ["import", "markdown", "nowhere"],
         ["model", "nonsense"],
         ["import", "nonsense", "x"],
-        ["topic"],
     ],
 )
 def test_words_that_are_no_request_are_one_line(vault: hard.Vault, words: list[str]) -> None:
