@@ -184,6 +184,7 @@ class Advanced:
     written: tuple[str, ...]
     """Handles of the summaries, in their order."""
     planned: int
+    """So many were due when it began."""
     retired: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     """Models and reasons: `alice: …`."""

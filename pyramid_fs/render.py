@@ -187,13 +187,17 @@ def problems_lines(problems: Iterable[Problem]) -> list[str]:
 def advanced_text(found: Advanced) -> str:
     """Say what `advance` did."""
     if found.batches:
-        lines = [f"{len(found.batches)} summaries are due; nothing was written."]
+        are = "is" if len(found.batches) == 1 else "are"
+        lines = [f"{_count(len(found.batches), 'summaries')} {are} due; nothing was written."]
         lines += [f"{b['model']}: tier {b['tier']} of {b['sources']} ({b['from']} to {b['to']})" for b in found.batches]
         return "\n".join(lines)
-    lines = [f"{len(found.written)} summaries written." if found.written else "Nothing was due."]
-    if found.failed or found.held or found.busy:
-        lines = [f"{len(found.written)} summaries written."]
+    written = f"{_count(len(found.written), 'summaries')} written."
+    lines = [written if found.written or found.failed or found.held or found.busy else "Nothing was due."]
     lines += [f"Retired: {handle}" for handle in found.retired]
     left = found.planned - len(found.written)
-    lines += [f"{left} more are due."] if left > 0 and not (found.failed or found.held or found.busy) else []
+    lines += (
+        [f"{left} more {'is' if left == 1 else 'are'} due."]
+        if left > 0 and not (found.failed or found.held or found.busy)
+        else []
+    )
     return "\n".join(lines)

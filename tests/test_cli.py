@@ -222,6 +222,14 @@ def test_advance_says_what_is_due_and_what_was_written(sh: Shell, vault: Path) -
     assert sh.ok("advance", "--dry-run") == "Nothing is due.\n"
 
 
+def test_advance_with_a_limit_says_what_is_left(sh: Shell, vault: Path) -> None:
+    for number in range(30):
+        (vault / f"models/bob/n{number}.md").write_text(f"Row {number} was hoed on the day after the {number}th.\n")
+    assert sh.ok("advance", "bob", "--limit", "1") == "1 summary written.\n2 more are due.\n"
+    assert sh.ok("advance", "bob", "--limit", "1") == "1 summary written.\n1 more is due.\n"
+    assert sh.ok("advance", "bob") == "1 summary written.\n"
+
+
 def test_redo_prints_the_handles_that_were_written(sh: Shell, vault: Path) -> None:
     sh.run("advance")
     assert sh.ok("redo", handle(vault, "alice-t0-*")) == "alice-t0-0001-xxxx\n"

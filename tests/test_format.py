@@ -678,3 +678,34 @@ def test_a_yaml_without_its_c_parser_reads_the_same(monkeypatch: pytest.MonkeyPa
         with pytest.raises(slow.ScalarError) as caught:
             slow.load(wrong)
         assert "\n" not in str(caught.value)
+
+
+# The short way past YAML
+
+KEYS = st.sampled_from(
+    ["created", "source", "tier", "note_count", "provenance", "draft", "y", "no", "a_b", "Key", "x-y"]
+)
+SCALARS = st.one_of(
+    st.sampled_from(YAML_WORDS),
+    st.sampled_from(['"[[a]]"', '"a: b"', "12", "-3", "true", "2026-11-29T20:15:30Z", "pending", "a b", "''", '""']),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(lambda text: f'"{text}"'),
+)
+LINES = st.builds("{}: {}".format, KEYS, SCALARS) | st.builds(
+    lambda key, items: "\n".join([f"{key}:", *(f"  - {item}" for item in items)]), KEYS, st.lists(SCALARS, max_size=3)
+)
+
+
+@given(st.lists(LINES, max_size=4))
+def test_a_block_that_is_read_without_yaml_is_read_as_yaml_reads_it(lines: list[str]) -> None:
+    block = "".join(f"{line}\n" for line in lines)
+    short = pages._plain(block)
+    if short is not None:
+        assert short == scalars.load(block)
+
+
+@given(st.dictionaries(st.sampled_from(["created", "source", "tier", "title"]), st.text(max_size=20) | st.integers()))
+def test_what_the_store_spells_is_read_alike_on_both_ways(keys: dict[str, object]) -> None:
+    block = pages.spell(keys, "Body.").decode("utf-8", "surrogatepass").split("---\n")[1] if keys else ""
+    short = pages._plain(block)
+    assert short is None or short == scalars.load(block)

@@ -299,14 +299,14 @@ def test_the_status_says_for_each_model_what_waits_and_why() -> None:
     [
         (Advanced("/v", (), 0), "Nothing was due."),
         (Advanced("/v", ("a", "b"), 2), "2 summaries written."),
-        (Advanced("/v", ("a",), 3), "1 summaries written.\n2 more are due."),
+        (Advanced("/v", ("a",), 3), "1 summary written.\n2 more are due."),
         (Advanced("/v", (), 0, retired=("x",)), "Nothing was due.\nRetired: x"),
         (Advanced("/v", (), 1, failed=("m: no",)), "0 summaries written."),
-        (Advanced("/v", ("a",), 4, held=("m: x waits",)), "1 summaries written."),
+        (Advanced("/v", ("a",), 4, held=("m: x waits",)), "1 summary written."),
         (Advanced("/v", (), 0, busy=("m",)), "0 summaries written."),
         (
             Advanced("/v", (), 1, batches=({"model": "m", "tier": 0, "sources": 10, "from": "a", "to": "b"},)),
-            "1 summaries are due; nothing was written.\nm: tier 0 of 10 (a to b)",
+            "1 summary is due; nothing was written.\nm: tier 0 of 10 (a to b)",
         ),
     ],
 )

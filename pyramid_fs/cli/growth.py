@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -39,12 +40,12 @@ def advance(
         memory.grow_some(models)
         return 0
     due = memory.due(models)
-    due = due if limit is None else due[:limit]
+    asked = due if limit is None else due[:limit]
     if dry_run:
-        found = Advanced(memory.name, (), len(due), batches=tuple(_shown(memory, batch) for batch in due))
+        found = Advanced(memory.name, (), len(due), batches=tuple(_shown(memory, batch) for batch in asked))
         answer(found, render.advanced_text(found) if due else "Nothing is due.", as_json=as_json)
         return 0
-    found = _with_progress(memory, models, limit, len(due))
+    found = replace(_with_progress(memory, models, limit, len(asked)), planned=len(due))
     answer(found, render.advanced_text(found), as_json=as_json)
     for line in (*found.failed, *found.held):
         click.echo(f"pyramid: {line}", err=True)
