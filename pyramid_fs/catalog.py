@@ -468,7 +468,8 @@ def _open(path: Path, key: str) -> sqlite3.Connection | None:
 
 def _connect(path: Path, key: str) -> sqlite3.Connection:
     base = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
-    try:
+    with contextlib.ExitStack() as unless_ready:
+        unless_ready.callback(base.close)
         base.execute("PRAGMA journal_mode = WAL")
         base.execute("PRAGMA synchronous = NORMAL")  # its last moments may be lost; what it says goes together
         kept = (
@@ -478,9 +479,7 @@ def _connect(path: Path, key: str) -> sqlite3.Connection:
         if not kept or kept[0] != key:
             base.executescript(f"BEGIN IMMEDIATE; {_FRESH} {_TABLES} COMMIT;")
             base.execute("INSERT OR REPLACE INTO meta VALUES ('key', ?)", (key,))
-    except BaseException:
-        base.close()
-        raise
+        unless_ready.pop_all()
     return base
 
 
