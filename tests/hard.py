@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NOW = "2026-03-14T09:00:00Z"
 BOUND = 300.0
-"""Seconds that any one process may take on a busy machine; none comes near."""
+"""Seconds that any one process may take on a busy machine; 20 MB of one-letter lines take `advance` minutes."""
 CAPABILITIES = 0x20080522
 """The version of Linux's call."""
 ANY_FILE = 0b110
