@@ -226,18 +226,6 @@ def newest(states: Iterable[State], count: int = RECENT_NOTES) -> list[Entry]:
     return sorted(found.values(), key=lambda e: (e.span_to, e.handle), reverse=True)[:count]
 
 
-def within(entries: Sequence[Entry], chars: int = RECENT_CHARS) -> tuple[list[Entry], list[Entry]]:
-    """Keep whole entries up to a number of characters, at least one; give those kept and the rest."""
-    kept: list[Entry] = []
-    rest: list[Entry] = []
-    for entry in entries:
-        if not rest and (not kept or sum(e.chars for e in kept) + entry.chars <= chars):
-            kept.append(entry)
-        else:
-            rest.append(entry)
-    return kept, rest
-
-
 def waiting(held: Sequence[str], state: State, card: Card | None) -> tuple[str, ...]:
     """Say why a model does not grow and what in it needs a person."""
     problems = [note for note in state.notes if note.problem]

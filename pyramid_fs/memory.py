@@ -14,7 +14,7 @@ from pyramid_fs import format as pages
 from pyramid_fs.answers import Answers
 from pyramid_fs.catalog import Catalog
 from pyramid_fs.errors import ExistsAlready, Problem, RefusedWrite, UsageError
-from pyramid_fs.notes import Card, Kind, Shaped, Summary
+from pyramid_fs.notes import Kind, Shaped, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,11 +68,8 @@ class Memory:
         self._clock, self._suffix = clock, suffix
         self._summarizer = summarizer
         self._cache = files.cache_folder(self.vault.root, environ)
-        self.census = census.Census(self.vault, Catalog(self._cache / "catalog.sqlite3", self._catalog_key()))
+        self.census = census.Census(self.vault, Catalog(self._cache / "catalog.sqlite3", self.vault.settings.zone_name))
         self._answers = Answers(self.census)
-
-    def _catalog_key(self) -> str:
-        return self.vault.settings.zone_name
 
     def close(self) -> None:
         """Let go of the catalog."""
@@ -472,6 +469,3 @@ def _is_plain(name: str) -> bool:
 
 def _like(one: str, other: str) -> bool:
     return bool(one) and layout.same_name(one.strip(), other.strip())
-
-
-__all__ = ["Card", "Memory", "read_config", "utc_now"]

@@ -72,15 +72,6 @@ def test_the_newest_notes_over_several_models_come_newest_first_each_text_once()
     assert [entry.handle for entry in context.newest([state(own, note("c", 3, "one"))], 1)] == ["c"]
 
 
-def test_so_many_characters_of_the_newest_are_kept_and_at_least_one() -> None:
-    entries = context.newest([state(note("a", 3, chars=50), note("b", 2, chars=60), note("c", 1, chars=1))])
-    for chars, kept in ((1, "a"), (109, "a"), (110, "ab"), (111, "abc")):
-        found, rest = context.within(entries, chars)
-        assert "".join(entry.handle for entry in found) == kept
-        assert [*found, *rest] == entries
-    assert context.within([]) == ([], [])
-
-
 def test_a_model_says_why_it_waits_and_what_needs_a_person() -> None:
     sound = Card("models/m/m.md", "m")
     one, two = note("a", 1, problem="no date"), note("b", 2, problem="not UTF-8")

@@ -18,9 +18,8 @@ from pyramid_fs.memory import Memory, read_config
 from pyramid_fs.vault import find_vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from pyramid_fs.errors import Problem
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 
@@ -81,14 +80,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return value
-
-
-def mention(problems: Iterable[Problem]) -> None:
-    """Say on stderr, in one line, that files need a person."""
-    paths = [problem.path for problem in problems]
-    if paths:
-        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        click.echo(f"pyramid: {paths[0]}{more} can't be used as it is; see `pyramid doctor`", err=True)
 
 
 def text_argument(words: tuple[str, ...]) -> str:
