@@ -118,7 +118,7 @@ def retire(tools: Tools, model: str, summary: Summary) -> None:
 
 
 def _batches(tools: Tools, now: ModelNow, grown: Grown) -> Iterator[Summary]:
-    desk = _Desk(tools, now)
+    desk, failed_before = _Desk(tools, now), now.name in tools.census.catalog.trouble()
     while batch := desk.frontier.due():
         sources, text = _summarize(tools, desk.now, batch, desk.below)
         if desk.is_stale():
@@ -131,8 +131,9 @@ def _batches(tools: Tools, now: ModelNow, grown: Grown) -> Iterator[Summary]:
                 continue
         summary = _commit(tools, batch, sources, text, desk.next_number(batch.tier))
         desk.take(batch, summary)
-        if not grown.written:
+        if failed_before:
             tools.census.catalog.note_trouble(now.name, None)
+            failed_before = False
         grown.written.append(summary.handle)
         yield summary
 
@@ -229,7 +230,10 @@ def notes_below(tools: Tools, now: ModelNow, handle: str) -> Iterator[str]:
 
 
 def _text_of(census: Census, path: str) -> str:
-    return kinds.note_text(census.vault.page(path))
+    try:
+        return kinds.note_text(census.vault.page(path))
+    except FileNotFoundError:
+        raise SummarizerFailed(f"{path} went away while its batch was read; try again") from None
 
 
 def _summarize(tools: Tools, now: ModelNow, batch: Batch, below: _Below) -> tuple[tuple[Source, ...], str]:
@@ -246,7 +250,11 @@ def _summarize(tools: Tools, now: ModelNow, batch: Batch, below: _Below) -> tupl
         tier=batch.tier,
         target=tools.census.vault.settings.shape.target(batch.tier),
         items=tuple(items),
-        notes=lambda: (text for source in batch.sources for text in below.texts(source.handle)),
+        notes=lambda: (
+            (text for source in batch.sources for text in below.texts(source.handle))
+            if batch.tier
+            else (item.text for item in items)
+        ),
     )
     return tuple(sources), summarizers.write(tools.summarizer, request)
 

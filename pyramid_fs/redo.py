@@ -49,7 +49,7 @@ def _request(tools: Tools, now: ModelNow, summary: Summary) -> Request:
         tier=summary.tier,
         target=tools.census.vault.settings.shape.target(summary.tier),
         items=tuple(items),
-        notes=lambda: notes_below(tools, now, summary.handle),
+        notes=lambda: notes_below(tools, now, summary.handle) if summary.tier else (item.text for item in items),
     )
 
 

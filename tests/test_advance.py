@@ -332,6 +332,48 @@ def test_a_summarizer_that_fails_stores_nothing_and_the_other_models_go_on(
     assert sums(memory) == (3, 0, 3)
 
 
+def test_what_failed_is_forgotten_in_every_model_that_has_grown_since(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
+    def nobody(_: Request) -> object:
+        raise SummarizerFailed("no net")
+
+    for model in ("alice", "bob"):
+        fill(root, model, range(3))
+    assert len(open_memory(Teller(nobody)).advance().failed) == 2
+    memory = open_memory()
+    assert len(memory.advance().written) == 2
+    assert [model.waiting for model in memory.status().models] == [(), ()]
+
+
+def test_a_summarizer_can_read_the_notes_below_at_every_tier(open_memory: Callable[..., Memory], root: Path) -> None:
+    fill(root, "alice", range(6))
+    read: list[tuple[int, list[str]]] = []
+    open_memory(Teller(lambda request: read.append((request.tier, list(request.notes()))))).advance()
+    texts = [text(number) for number in range(6)]
+    assert read == [(0, texts[:3]), (0, texts[3:]), (1, texts)]
+
+
+def test_a_summary_below_that_goes_away_fails_its_own_model_alone(
+    open_memory: Callable[..., Memory], root: Path
+) -> None:
+    for model in ("alice", "bob"):
+        fill(root, model, range(6))
+    open_memory().advance(["alice"], limit=2)
+    (root / "models/alice/n00.md").unlink()  # so that its summary must speak for it
+    lost = summaries(root, tier="0")[0]
+
+    def during(request: Request) -> object:
+        if request.tier:
+            lost.unlink(missing_ok=True)
+        return list(request.notes())
+
+    found = open_memory(Teller(during)).advance()
+    assert [line.split(":")[0] for line in found.failed] == ["alice"]
+    assert "went away" in found.failed[0]
+    assert len(summaries(root, "bob")) == 3
+
+
 @pytest.mark.parametrize("said", ["", "Too short.", "x" * 2000, '{"a": "' + "b" * 60 + '"}', "---\n" + "x" * 60])
 def test_nothing_that_is_no_summary_is_ever_stored(open_memory: Callable[..., Memory], root: Path, said: str) -> None:
     fill(root, "alice", range(3))

@@ -170,6 +170,7 @@ def test_a_source_is_read_as_it_was_summarized_from_git_or_nothing_is_written(
         assert len(list(memory.redo(path.stem))) == 3
         assert [item.text for item in second.asked[0].items] == ["Number 0 costs 7.", "Number 1 costs 7."]
         assert [item.date for item in second.asked[0].items] == ["2026-10-30", "2026-10-31"]
+        assert list(second.asked[0].notes()) == ["Number 0 costs 7.", "Number 1 costs 7."]
         return
     with pytest.raises(RefusedWrite, match=f"n1 was .*{what}.*git has no such version: nothing was written"):
         list(memory.redo(path.stem))

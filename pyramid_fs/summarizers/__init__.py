@@ -206,8 +206,7 @@ class Extractive:
         """Pick the sentences, from the notes below at every tier."""
         from pyramid_fs.summarizers.extractive import extract
 
-        notes = [item.text for item in request.items] if request.tier == 0 else request.notes
-        text = extract(notes() if callable(notes) else notes, request.target)
+        text = extract(request.notes(), request.target)
         if text and not len(text) < MIN_CHARS < request.chars:
             return text
         # ten times the same remark, or no words at all: what stands there is short, and still all there is to say
