@@ -15,19 +15,19 @@ import threading
 import time
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from pyramid_fs import links
+from pyramid_fs import links, times
 from pyramid_fs.files import Folder, Seen, Sig
 from pyramid_fs.layout import SHAPES
-from pyramid_fs.notes import File, Note
+from pyramid_fs.notes import File, Note, Summary
 from pyramid_fs.rows import Row, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
-VERSION = 2
+VERSION = 3
 """Raised when a value is read from a file in another way: then all are read again."""
 DOUBT_NS = 2_000_000_000
 """A file that changed less than this before it was read may change again within one tick of its clock (git's rule)."""
@@ -38,17 +38,28 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY, size INT, mtime INT, ctime INT, inode INT, doubt INT,
-    handle TEXT, embed TEXT, digest TEXT, value TEXT
+    handle TEXT, embed TEXT, digest TEXT, value TEXT, mark TEXT, id INT, rev INT, model TEXT, at INT
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_handle ON files (handle);
 CREATE INDEX IF NOT EXISTS by_digest ON files (digest) WHERE digest != '';
 CREATE INDEX IF NOT EXISTS by_embed ON files (embed) WHERE embed != '';
+CREATE INDEX IF NOT EXISTS by_id ON files (id);
+CREATE INDEX IF NOT EXISTS by_rev ON files (rev);
+CREATE INDEX IF NOT EXISTS by_age ON files (model, at, path) WHERE at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS sources (name TEXT, summary TEXT, PRIMARY KEY (name, summary)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_summary ON sources (summary);
+CREATE TABLE IF NOT EXISTS gone (id INTEGER PRIMARY KEY, rev INT);
+CREATE INDEX IF NOT EXISTS gone_by_rev ON gone (rev);
 CREATE TABLE IF NOT EXISTS models (model TEXT PRIMARY KEY, stamp INT, mark TEXT, derived TEXT);
 CREATE TABLE IF NOT EXISTS trouble (model TEXT PRIMARY KEY, tries INT, at REAL, reason TEXT);
 """
-_FRESH = "DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS models;"
+_FRESH = "".join(f"DROP TABLE IF EXISTS {table};" for table in ("meta", "files", "models", "sources", "gone"))
 FEW = 100
 """So many handles are looked up one by one; for more, all embeds are gone through."""
+
+
+Read: TypeAlias = "Callable[[Seen], tuple[File | None, str]]"
+"""How a file is read: its value, and the mark of its bytes (empty where it can't be read)."""
 
 
 @dataclass(slots=True)
@@ -87,21 +98,25 @@ class Catalog:
         """Groups whose rows are all in memory."""
         self._marks: dict[str, str] = {}
         """Marks of the listings that the rows of a group stand for."""
-        self._skipped: dict[str, tuple[list[Folder], Callable[[Seen], File | None]]] = {}
+        self._skipped: dict[str, tuple[list[Folder], Read]] = {}
         """What was seen of groups that are as their rows on disk say, and how to read them should those get lost."""
         self._odd: set[str] = set()
         """Paths that are not UTF-8, which no row on disk can hold."""
         self._marked = False
         self._index: dict[str, list[str]] | None = None
+        self._changes = 0
+        self._copy: sqlite3.Connection | None = None
+        self._copied = -1
         self._key = f"{VERSION}:{key}"
         self._base = _open(path, self._key) if path else None
 
     @one_at_a_time
     def close(self) -> None:
         """Let go of the file."""
-        if self._base:
-            self._base.close()
-            self._base = None
+        for base in (self._base, self._copy):
+            if base:
+                base.close()
+        self._base = self._copy = None
 
     @one_at_a_time
     def row(self, path: str) -> Row | None:
@@ -137,7 +152,7 @@ class Catalog:
         scopes: Collection[str],
         seen: Iterable[Folder | Seen],
         shut: Collection[str],
-        read: Callable[[Seen], File | None],
+        read: Read,
     ) -> Change:
         """Bring all rows of some groups (none named: of all) up to date with what a walk has seen.
 
@@ -172,7 +187,7 @@ class Catalog:
         return change
 
     def _compare(
-        self, key: str, listing: list[Folder], began: int, read: Callable[[Seen], File | None]
+        self, key: str, listing: list[Folder], began: int, read: Read
     ) -> tuple[dict[str, Row], set[str]]:
         """Hold a group's rows against what a walk has seen; give the new rows, and the paths that are gone."""
         rows, fresh = self.rows(key), dict[str, Row]()
@@ -221,7 +236,7 @@ class Catalog:
         self._marked = True
 
     @one_at_a_time
-    def refresh(self, seen: Iterable[tuple[str, Sig | None]], read: Callable[[Seen], File | None]) -> Change:
+    def refresh(self, seen: Iterable[tuple[str, Sig | None]], read: Read) -> Change:
         """Bring single files up to date, by the stat of each (None: it is gone)."""
         self._leave_to_newer()
         began, change = time.time_ns(), Change()
@@ -239,10 +254,10 @@ class Catalog:
         return change
 
     @one_at_a_time
-    def put(self, path: str, sig: Sig, file: File) -> Change:
+    def put(self, path: str, sig: Sig, file: File, mark: str) -> Change:
         """Take in a file that was just written, so that the next walk need not read it."""
         change = Change()
-        self._keep({path: Row(sig, doubt=True, value=encode(file))}, [], change)
+        self._keep({path: Row(sig, doubt=True, value=encode(file), mark=mark)}, [], change)
         return change
 
     @one_at_a_time
@@ -296,6 +311,7 @@ class Catalog:
             change.models |= {model for path in change.paths if (model := _model(path))}
             change.models |= self._embedding({_name(path) for path in change.paths})
         if fresh or gone:
+            self._changes += 1
             self._write(fresh, gone, change)
 
     @one_at_a_time
@@ -337,8 +353,10 @@ class Catalog:
         with self._transaction() as base:
             if base is None:
                 return
-            base.executemany("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?)", _records(fresh))
-            base.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in gone if _is_utf8(path)])
+            left = [path for path in gone if _is_utf8(path)]
+            first = _reserve(base, len(fresh) + len(left))
+            _put(base, fresh, first)
+            _drop(base, left, first + len(fresh))
             base.executemany(
                 "INSERT INTO models VALUES (?, 1, NULL, NULL) ON CONFLICT (model)"
                 " DO UPDATE SET stamp = stamp + 1, mark = NULL, derived = NULL",
@@ -400,9 +418,49 @@ class Catalog:
 
     def _add(self, key: str, rows: Iterable[tuple[Any, ...]]) -> None:
         known = self.groups.setdefault(key, {})
-        for path, size, mtime, ctime, inode, doubt, value in rows:
+        for path, size, mtime, ctime, inode, doubt, value, mark in rows:
             if path not in known:
-                known[path] = Row(Sig(size, mtime, ctime, inode), bool(doubt), value)
+                known[path] = Row(Sig(size, mtime, ctime, inode), bool(doubt), value, mark)
+
+    # What the index asks
+
+    @property
+    @one_at_a_time
+    def birth(self) -> str:
+        """Give the name of this catalog, which a catalog begun anew does not share; empty where none is on disk."""
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                found = self._base.execute("SELECT value FROM meta WHERE key = 'birth'").fetchone()
+                return str(found[0]) if found else ""
+        return ""
+
+    @one_at_a_time
+    def ask(self, question: str, *values: object) -> list[tuple[Any, ...]]:
+        """Answer a SELECT over the rows, from disk, or from memory where there is no catalog on disk."""
+        if self._base:
+            try:
+                return self._base.execute(question, values).fetchall()
+            except (sqlite3.Error, UnicodeError):
+                self._forget_base()
+        return self._in_memory().execute(question, values).fetchall()
+
+    @property
+    @one_at_a_time
+    def odd(self) -> list[str]:
+        """The paths that no row on disk can hold."""
+        return sorted(self._odd)
+
+    def _in_memory(self) -> sqlite3.Connection:
+        """Give the rows as tables in memory, made anew when a row has changed since."""
+        if self._copy is None or self._copied != self._changes:
+            if self._copy:
+                self._copy.close()
+            self._copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._copy.executescript(_TABLES)
+            self._copy.execute("INSERT INTO meta VALUES ('rev', 0)")
+            _put(self._copy, {path: row for rows in self.groups.values() for path, row in rows.items()}, 1)
+            self._copied = self._changes
+        return self._copy
 
     # What is computed from a model's rows, for as long as they stand
 
@@ -448,7 +506,15 @@ class Catalog:
                 )
 
 
-_SELECT = "SELECT path, size, mtime, ctime, inode, doubt, value FROM files"
+_PUT = """
+INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (path) DO UPDATE SET
+    size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, inode = excluded.inode, doubt = excluded.doubt,
+    handle = excluded.handle, embed = excluded.embed, digest = excluded.digest, value = excluded.value,
+    mark = excluded.mark, model = excluded.model, at = excluded.at,
+    rev = CASE WHEN files.mark = excluded.mark AND files.value = excluded.value AND files.mark != ''
+          THEN files.rev ELSE excluded.rev END
+"""
+_SELECT = "SELECT path, size, mtime, ctime, inode, doubt, value, mark FROM files"
 
 
 def _open(path: Path, key: str) -> sqlite3.Connection | None:
@@ -477,7 +543,9 @@ def _connect(path: Path, key: str) -> sqlite3.Connection:
             and base.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
         )
         if not kept or kept[0] != key:
-            base.executescript(f"BEGIN IMMEDIATE; {_FRESH} {_TABLES} COMMIT;")
+            birth = os.urandom(8).hex()
+            begin = f"INSERT INTO meta VALUES ('rev', 0), ('birth', '{birth}');"
+            base.executescript(f"BEGIN IMMEDIATE; {_FRESH} {_TABLES} {begin} COMMIT;")
             base.execute("INSERT OR REPLACE INTO meta VALUES ('key', ?)", (key,))
         unless_ready.pop_all()
     return base
@@ -492,12 +560,12 @@ def _remove(path: Path) -> None:
         name.unlink(missing_ok=True)
 
 
-def _row(found: Seen, now_ns: int, read: Callable[[Seen], File | None]) -> Row | None:
+def _row(found: Seen, now_ns: int, read: Read) -> Row | None:
     try:
-        value = encode(read(found))
+        file, mark = read(found)
     except FileNotFoundError:
         return None
-    return Row(found.sig, _in_doubt(found.sig, now_ns), value)
+    return Row(found.sig, _in_doubt(found.sig, now_ns), encode(file), mark)
 
 
 def _in_doubt(sig: Sig, now_ns: int) -> bool:
@@ -559,10 +627,33 @@ def _name(path: str) -> str:
     return links.target(path.rsplit("/", 1)[-1])
 
 
-def _records(rows: dict[str, Row]) -> Iterator[tuple[Any, ...]]:
-    for path, row in rows.items():
+def _reserve(base: sqlite3.Connection, count: int) -> int:
+    """Take so many numbers, never given before, for rows and their changes; give the first."""
+    base.execute("UPDATE meta SET value = value + ? WHERE key = 'rev'", (count,))
+    return int(base.execute("SELECT value FROM meta WHERE key = 'rev'").fetchone()[0]) - count + 1
+
+
+def _put(base: sqlite3.Connection, rows: dict[str, Row], first: int) -> None:
+    """Write rows; one that only its stat tells from the row before keeps the number of its last change."""
+    base.executemany(_PUT, _records(rows, first))
+    summaries = {path: row.file for path, row in rows.items() if isinstance(row.file, Summary) and _is_utf8(path)}
+    base.executemany("DELETE FROM sources WHERE summary = ?", [(path,) for path in summaries])
+    named = {(links.name(source.link), path) for path, file in summaries.items() for source in file.sources}
+    base.executemany("INSERT INTO sources VALUES (?, ?)", sorted(named))
+
+
+def _drop(base: sqlite3.Connection, paths: list[str], first: int) -> None:
+    numbered = [(number, path) for number, path in enumerate(paths, first)]
+    base.executemany("INSERT OR REPLACE INTO gone SELECT id, ? FROM files WHERE path = ?", numbered)
+    base.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in paths])
+    base.executemany("DELETE FROM sources WHERE summary = ?", [(path,) for path in paths])
+
+
+def _records(rows: dict[str, Row], first: int) -> Iterator[tuple[Any, ...]]:
+    for number, (path, row) in enumerate(rows.items(), first):
         if not _is_utf8(path):  # read again each time: sqlite takes no such text
             continue
         note = row.file if isinstance(row.file, Note) else None
         embed, digest = (links.name(note.embed), "" if note.embed else note.digest) if note else ("", "")
-        yield (path, *row.sig, row.doubt, _name(path), embed, digest, row.value)
+        known = (path, *row.sig, row.doubt, _name(path), embed, digest, row.value)
+        yield (*known, row.mark, number, number, _model(path), times.micros(note.created) if note else None)

@@ -12,6 +12,7 @@ from pyramid_fs.catalog import one_at_a_time
 from pyramid_fs.errors import DiskError, NoSuchHandle, Problem
 from pyramid_fs.notes import Card, File, Kind, Note, Shaped, Summary
 from pyramid_fs.pyramid import Files, Index, State
+from pyramid_fs.rows import mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -111,9 +112,9 @@ class Census:
         self._forget(self.catalog.refresh(((path, files.look(root / path)) for path in paths), self.vault.value))
 
     @one_at_a_time
-    def taken(self, path: str, sig: files.Sig, file: File) -> None:
+    def taken(self, path: str, sig: files.Sig, file: File, data: bytes) -> None:
         """Take in a file that was just written."""
-        self._forget(self.catalog.put(path, sig, file))
+        self._forget(self.catalog.put(path, sig, file, mark(data)))
 
     def _forget(self, change: Change) -> None:
         for model in change.models:

@@ -143,7 +143,7 @@ def write_note(tools: Tools, text: str, model: str, source: str, created: dateti
     sig = files.look(tools.census.vault.root / path)
     note = kinds.read_note(path, page, times.from_ns(sig.mtime_ns if sig else 0), tools.census.vault.settings.zone)
     if sig:
-        tools.census.taken(path, sig, note)
+        tools.census.taken(path, sig, note, data)
     return note
 
 
@@ -155,7 +155,7 @@ def write_embed(tools: Tools, note: Note, model: str, suffix: Callable[[], str])
     if sig:
         page = pages.Page(body=f"!{links.spell(note.handle)}")
         embed = kinds.read_note(path, page, times.from_ns(sig.mtime_ns), tools.census.vault.settings.zone)
-        tools.census.taken(path, sig, embed)
+        tools.census.taken(path, sig, embed, data)
     return path
 
 

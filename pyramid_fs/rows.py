@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 class Row:
     """What one file was, when it was read last."""
 
-    __slots__ = ("_file", "_value", "doubt", "sig")
+    __slots__ = ("_file", "_value", "doubt", "mark", "sig")
 
-    def __init__(self, sig: Sig, doubt: bool, value: str) -> None:  # noqa: FBT001
-        self.sig, self.doubt, self._value = sig, doubt, value
+    def __init__(self, sig: Sig, doubt: bool, value: str, mark: str = "") -> None:  # noqa: FBT001
+        self.sig, self.doubt, self.mark, self._value = sig, doubt, mark, value
         self._file: File | None = None
 
     @property
@@ -32,6 +33,11 @@ class Row:
         if self._file is None and self._value != "null":
             self._file = decode(self._value)
         return self._file
+
+
+def mark(data: bytes) -> str:
+    """Give a short text that changes when a file's bytes do."""
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
 def encode(file: File | None) -> str:

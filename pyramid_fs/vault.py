@@ -12,6 +12,7 @@ from pyramid_fs import files, kinds, layout, settings, times
 from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, NotAVault, UnknownFormat
 from pyramid_fs.notes import File, Kind
+from pyramid_fs.rows import mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -77,22 +78,25 @@ class Vault:
         """Read and take apart the file at `path`; raise FileNotFoundError where it is gone."""
         return pages.read(files.read(self.root / path))
 
-    def value(self, seen: Seen) -> File | None:
-        """Read the value of a file that a walk has seen; one that may not be read is a problem, not an error."""
+    def value(self, seen: Seen) -> tuple[File | None, str]:
+        """Read the value of a file that a walk has seen, and the mark of its bytes.
+
+        A file that may not be read is a problem, not an error, and has no mark.
+        """
         place = layout.place(seen.path)
         if place is None:
-            return None
+            return None, ""
         touched, zone = times.from_ns(seen.sig.mtime_ns), self.settings.zone
         if place.kind is Kind.NOTE and not _is_utf8(seen.path):
-            return kinds.unreadable_note(seen.path, touched, zone, "its name is not UTF-8: rename it")
+            return kinds.unreadable_note(seen.path, touched, zone, "its name is not UTF-8: rename it"), ""
         try:
-            page = self.page(seen.path)
+            data = files.read(self.root / seen.path)
         except DiskError as error:
             reason = str(error).replace(str(self.root / seen.path), "it", 1)
             if place.kind is Kind.NOTE:
-                return kinds.unreadable_note(seen.path, touched, zone, reason)
-            page = pages.Page(problem=reason)
-        return kinds.read(seen.path, place, page, touched, zone)
+                return kinds.unreadable_note(seen.path, touched, zone, reason), ""
+            return kinds.read(seen.path, place, pages.Page(problem=reason), touched, zone), ""
+        return kinds.read(seen.path, place, pages.read(data), touched, zone), mark(data)
 
     def write_allowed(self) -> None:
         """Raise UnknownFormat for a vault that a newer version wrote."""

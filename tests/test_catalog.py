@@ -52,13 +52,14 @@ class Folder:
     def change(self, path: str, text: str = "Other text", **sig: int) -> None:
         self.files[path] = (Sig(**{**self.files[path][0]._asdict(), **sig}), text)
 
-    def read(self, seen: Seen) -> File | None:
+    def read(self, seen: Seen) -> tuple[File | None, str]:
         self.reads.append(seen.path)
         if seen.path not in self.files:
             raise FileNotFoundError(seen.path)
         place = layout.place(seen.path)
         assert place
-        return kinds.read(seen.path, place, pages.read(self.files[seen.path][1].encode()), NOW, UTC)
+        data = self.files[seen.path][1].encode()
+        return kinds.read(seen.path, place, pages.read(data), NOW, UTC), rows.mark(data)
 
     def update(self, known: Catalog, *scopes: str) -> list[str]:
         """Bring a catalog up to date and give what was read for it."""
@@ -151,9 +152,9 @@ def test_a_file_that_was_just_written_is_known_and_in_doubt(open_catalog: Callab
     folder, known = Folder(A), open_catalog()
     folder.update(known)
     folder.files[B] = (Sig(1, LONG_AGO, LONG_AGO, 9), "Written.")
-    note = folder.read(Seen(B, folder.files[B][0]))
+    note, mark = folder.read(Seen(B, folder.files[B][0]))
     assert note
-    known.put(B, folder.files[B][0], note)
+    known.put(B, folder.files[B][0], note, mark)
     assert digest(known, B) == pages.digest("Written.")
     assert folder.update(known) == [B]
     assert folder.update(known) == []

@@ -151,17 +151,17 @@ def test_a_file_s_value_is_said_by_where_it_lies(root: Path) -> None:
     opened = vault.open_vault(root)
     for path, kind in kinds.items():
         write(root, path, text)
-        assert type(opened.value(seen(root, path))) is kind, path
+        assert type(opened.value(seen(root, path))[0]) is kind, path
     for path in ("models/loose.md", "readme.md", "other/a.md"):
         write(root, path, text)
-        assert opened.value(seen(root, path)) is None, path
+        assert opened.value(seen(root, path))[0] is None, path
 
 
 def test_a_blank_note_is_none_yet_and_a_gone_one_is_told(root: Path) -> None:
     write(root, "models/alice/a.md", " \n\t\n")
     opened = vault.open_vault(root)
     there = seen(root, "models/alice/a.md")
-    assert opened.value(there) is None
+    assert opened.value(there)[0] is None
     (root / "models/alice/a.md").unlink()
     with pytest.raises(FileNotFoundError):
         opened.value(there)
@@ -173,7 +173,7 @@ def test_a_file_that_may_not_be_read_is_a_problem_with_a_reason_and_a_date(root:
         write(root, path, "---\ntier: 0\n---\ntext")
         unreadable.add(str(root / path))
     opened = vault.open_vault(root)
-    note, summary, card = (opened.value(seen(root, path)) for path in paths)
+    note, summary, card = (opened.value(seen(root, path))[0] for path in paths)
     assert isinstance(note, Note)
     assert (note.problem, note.digest, note.created.day) == ("it can't be read: permission denied", "", 2)
     assert isinstance(summary, Summary)
@@ -184,7 +184,7 @@ def test_a_file_that_may_not_be_read_is_a_problem_with_a_reason_and_a_date(root:
 def test_a_name_that_is_no_utf_8_is_a_problem(root: Path) -> None:
     path = os.fsdecode(b"models/alice/caf\xe9.md")
     write(root, path, "Coffee.")
-    note = vault.open_vault(root).value(seen(root, path))
+    note, _ = vault.open_vault(root).value(seen(root, path))
     assert isinstance(note, Note)
     assert note.problem == "its name is not UTF-8: rename it"
 
