@@ -45,7 +45,7 @@ CREATE INDEX IF NOT EXISTS by_digest ON files (digest) WHERE digest != '';
 CREATE INDEX IF NOT EXISTS by_embed ON files (embed) WHERE embed != '';
 CREATE INDEX IF NOT EXISTS by_id ON files (id);
 CREATE INDEX IF NOT EXISTS by_rev ON files (rev);
-CREATE INDEX IF NOT EXISTS by_age ON files (model, at, path) WHERE at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS by_age ON files (model, at, path, id, embed) WHERE at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS sources (name TEXT, summary TEXT, PRIMARY KEY (name, summary)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_summary ON sources (summary);
 CREATE TABLE IF NOT EXISTS gone (id INTEGER PRIMARY KEY, rev INT);

@@ -162,10 +162,11 @@ class Census:
         for scope, rows in self.catalog.all_rows().items():
             if scope == top or scope.startswith(f"{top}/"):
                 for path, row in list(rows.items()):  # another thread may take in a file meanwhile
-                    if row.file is not None and not self._is_shut(path):
+                    if row.file is not None and not self.is_shut(path):
                         yield row.file
 
-    def _is_shut(self, path: str) -> bool:
+    def is_shut(self, path: str) -> bool:
+        """Whether a file lies in a folder that can't be read now."""
         return any(path.startswith(f"{problem.path}/") for problem in self.shut)
 
     def is_forgotten(self, note: Note) -> bool:
@@ -183,7 +184,7 @@ class Census:
             if pyramid.path_fits(path, link)
             and (row := self.catalog.row(path))
             and row.file
-            and not self._is_shut(path)
+            and not self.is_shut(path)
         ]
         if len(found) == 1:
             return found[0]
@@ -199,7 +200,7 @@ class Census:
         found = [
             row.file
             for path, row in self.catalog.rows(scope).items()
-            if row.file is not None and not self._is_shut(path)
+            if row.file is not None and not self.is_shut(path)
         ]
         notes = [file for file in found if isinstance(file, Note)]
         card = next((file for file in found if isinstance(file, Card)), None)
@@ -264,7 +265,7 @@ class Census:
         if home == _model(first) and (found := own.find(link)):
             return found
         paths = self.catalog.paths_of(links.name(link))
-        rows = [self.catalog.row(path) for path in paths if pyramid.path_fits(path, link) and not self._is_shut(path)]
+        rows = [self.catalog.row(path) for path in paths if pyramid.path_fits(path, link) and not self.is_shut(path)]
         found = [row.file for row in rows if row and isinstance(row.file, Note)]
         return [note for note in found if _model(note) == home] or found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyramid_fs import pyramid, views
@@ -161,6 +161,30 @@ class Hit:
     created: str
     text: str
     score: float
+    source: str = ""
+    """Where a note says that it comes from."""
+    above: tuple[str, ...] = ()
+    """The summaries that hold it, lowest first: what to expand for what stands around it."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """What the score is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a file came up for a query, or why not."""
+
+    vault: str
+    handle: str
+    path: str
+    query: str
+    place: int | None
+    """Its place among the hits, from 1; None where it is none."""
+    reasons: tuple[str, ...]
+    found: tuple[str, ...]
+    """Words of the query that stand in it."""
+    lacking: tuple[str, ...]
+    parts: dict[str, float] = field(default_factory=dict)
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,6 +298,17 @@ def replace(path: Path, data: bytes, expected: bytes) -> None:
     sync_folder(path.parent)
 
 
+def keep(path: Path, data: bytes) -> None:
+    """Write a file of the cache, whole or not at all, but not synced: it can be made again. Raise OSError."""
+    temp = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        temp.write_bytes(data)
+        temp.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            temp.unlink()
+
+
 def _refuse_read_only(path: Path) -> None:
     try:
         mode = path.stat().st_mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 # what only some verbs use (advance, doctor, record, recall, the summarizers) is imported when they are called:
 # together they cost as much as the rest of a short command
@@ -21,14 +21,21 @@ if TYPE_CHECKING:
 
     from pyramid_fs import record as recording
     from pyramid_fs.advance import Grown, Tools
+    from pyramid_fs.indexing import Indexing
+    from pyramid_fs.places import Places
     from pyramid_fs.importers import Imported
     from pyramid_fs.summarizers import Summarizer
     from pyramid_fs.verify import Report
 
+Progress: TypeAlias = "Callable[[int, int], None]"
 GROW_WAIT = 150.0
 """Seconds that `advance` waits for another process that grows the same model."""
 SOME = 4
 """So many summaries a trigger, for growth that nobody asked for."""
+
+
+def quiet(done: int, total: int) -> None:
+    """Show no progress."""
 
 
 def utc_now() -> datetime:
@@ -70,10 +77,13 @@ class Memory:
         self._cache = files.cache_folder(self.vault.root, environ)
         self.census = census.Census(self.vault, Catalog(self._cache / "catalog.sqlite3", self.vault.settings.zone_name))
         self._answers = Answers(self.census)
+        self._searching: tuple[Indexing, Places] | None = None
 
     def close(self) -> None:
-        """Let go of the catalog."""
+        """Let go of the catalog and the index."""
         self.census.catalog.close()
+        if self._searching:
+            self._searching[0].index.close()
 
     def __enter__(self) -> Self:
         """Open for a `with` block."""
@@ -162,14 +172,52 @@ class Memory:
         """Give what a handle leads to: the sources of a summary, or a note with the summaries above it."""
         return self._answers.expand(handle)
 
-    def recall(self, query: str, **asked: Any) -> context.Hits:
-        """Find texts; see `recall.Asked` for the filters."""
+    def recall(self, query: str, *, progress: Progress = quiet, **asked: Any) -> context.Hits:
+        """Find texts, the best first; see `recall.Asked` for the filters.
+
+        Brings the index up to date first; `progress` is told (texts taken in, of how many) where that takes long.
+        """
         from pyramid_fs import recall
 
         models = asked.get("models") or ()
         if models:
             asked["models"] = tuple(context.check_models(models, self.census.models()))
-        return recall.recall(self.census, self.name, query, recall.Asked(**asked))
+        return recall.recall(self.census, *self._search, self.name, query, recall.Asked(**asked), progress)
+
+    def why(self, handle: str, query: str, *, progress: Progress = quiet, **asked: Any) -> context.Why:
+        """Say why a file comes up for a query, and where, or why it does not. Raise NoSuchHandle."""
+        from pyramid_fs import recall
+
+        models = asked.get("models") or ()
+        if models:
+            asked["models"] = tuple(context.check_models(models, self.census.models()))
+        return recall.why(self.census, *self._search, self.name, handle, query, recall.Asked(**asked), progress)
+
+    def reindex(self, *, progress: Progress = quiet) -> int:
+        """Build the index afresh from the files; give how many texts it holds. Raise Locked or DiskError."""
+        from pyramid_fs import indexing
+
+        self.census.refresh()
+        index, _ = self._search
+        index.bring_up(progress, indexing.LONG, afresh=True)
+        return self._index_counts()["indexed"] or 0
+
+    @property
+    def news(self) -> list[str]:
+        """Give what a person should know of the index, once."""
+        if not self._searching:
+            return []
+        news = self._searching[0].news[:]
+        self._searching[0].news.clear()
+        return news
+
+    @property
+    def _search(self) -> tuple[Indexing, Places]:
+        if not self._searching:
+            from pyramid_fs import indexing, places
+
+            self._searching = indexing.Indexing(self.census, self._cache), places.Places(self.census.catalog)
+        return self._searching
 
     # Growth
 
@@ -284,10 +332,19 @@ class Memory:
                 )
             )
         problems = tuple(doctor.problems(self.census))
-        count = sum(1 for top in (layout.MODELS, *layout.SHAPES) for _ in self.census.values(top))
-        return context.Status(
-            self.name, tuple(models), problems, {"files": count, "indexed": None}, None, self.warnings
-        )
+        return context.Status(self.name, tuple(models), problems, self._index_counts(), None, self.warnings)
+
+    def _index_counts(self) -> dict[str, int | None]:
+        """Count the files that hold a text, on disk and in the index (None: there is no index)."""
+        from pyramid_fs import indexed
+
+        ask = self.census.catalog.ask
+        known = ask("SELECT count(*) FROM files WHERE value != 'null'")[0][0] + len(self.census.catalog.odd)
+        meta = indexed.read(self._cache / "index", indexed.key(self.vault.settings.zone_name))
+        if meta is None or meta.birth != self.census.catalog.birth:
+            return {"files": known, "indexed": None}
+        lacking = ask("SELECT count(*) FROM files WHERE value != 'null' AND rev > ?", meta.rev)[0][0]
+        return {"files": known, "indexed": known - lacking - len(self.census.catalog.odd)}
 
     def verify(self) -> Report:
         """Prove from the files alone that each note is counted exactly once."""

@@ -1,26 +1,47 @@
-"""Finds texts in all kinds of file, each file once, each text with all its models."""
+"""Finds texts in all kinds of file, each text once with all its models, the best first."""
 
 from __future__ import annotations
 
+import heapq
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyramid_fs import kinds, layout, scan, times, views
-from pyramid_fs.context import Hit, Hits
+from pyramid_fs import indexing, kinds, layout, links, query, ranking, texts, times, views, words
+from pyramid_fs.context import Hit, Hits, Why
 from pyramid_fs.errors import DiskError, UsageError
-from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Summary
+from pyramid_fs.index import LENGTHS
+from pyramid_fs.notes import Dated, File, Kind, Note, Summary
+from pyramid_fs.ranking import WEIGHTS, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime, tzinfo
 
     from pyramid_fs.census import Census
-    from pyramid_fs.scan import Found
+    from pyramid_fs.format import Page
+    from pyramid_fs.indexing import Indexing, Sources
+    from pyramid_fs.places import Places
+    from pyramid_fs.query import Query
+    from pyramid_fs.ranking import Ranked, Sought
 
 KINDS = ("note", *(str(kind) for kind in Kind if kind is not Kind.NOTE))
 """What a search can be narrowed to."""
 LIMIT = 10
 """Hits that are given where nobody says how many."""
+BEGUN = 0.4
+"""What a word counts that no text has, found as the beginning of another."""
+SPELLED = 0.3
+"""The same, found with one letter changed, left out, put in or swapped."""
+ALIKE = 8
+"""So many words are taken in the place of one that no text has."""
+LONG = 5
+"""Letters of a word that may be misspelled."""
+QUOTED = 1_000
+"""Characters of a query that the call for more hits repeats."""
+TOGETHER = 400
+"""Files that are asked for at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,130 +59,437 @@ class Asked:
     start: int = 0
 
 
-def recall(census: Census, name: str, query: str, asked: Asked) -> Hits:
-    """Search every file; raise UsageError for a query without anything to look for."""
-    parsed = scan.parse(query)
-    if not (parsed.words or parsed.phrases):
-        raise UsageError("the query is empty: give the words to look for")
-    if unknown := [kind for kind in asked.kinds if kind not in KINDS]:
-        raise UsageError(f"there is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}")
-    if asked.limit < 1 or asked.start < 0:
-        raise UsageError("the number of hits must be at least 1")
-    census.refresh()
-    wanted = _Filter(asked, census.vault.settings.zone)
-    found: dict[str, Found] = {}
-    files: dict[str, File] = {}
-    embeds: dict[str, list[str]] = {}
-    for file in _candidates(census):
-        if isinstance(file, Note) and file.text_path:
-            embeds.setdefault(file.text_path, []).append(file.path.split("/")[1])
-            continue
-        files[file.path] = file
-    for path, file in files.items():
-        if wanted.takes(file, _models(path, embeds)) and (hit := _match(census, parsed, file)):
-            found[path] = hit
-    weighed = scan.weighed(found, len(files))
-    dated = ((hit, _sort_date(files[path]), path) for path, hit in weighed.items())
-    ranked = scan.best(dated, asked.start + asked.limit)
-    hits = [_hit(census, files[path], hit, _models(path, embeds)) for hit, _, path in ranked[asked.start :]]
-    more = len(found) > asked.start + asked.limit
-    notes = (f"The query has {parsed.cut} words more than are looked for.",) if parsed.cut else ()
-    return Hits(name, query, tuple(hits), _next(query, asked) if more else None, notes)
+class _Hit(NamedTuple):
+    """A text that answers, before its words are shown."""
+
+    file: File
+    page: Page
+    ranked: Ranked
 
 
-def _candidates(census: Census) -> Iterator[File]:
-    for model in census.models():
-        yield from census.now(model).state.notes
-    for top in (layout.MODELS, *layout.SHAPES):
-        for file in census.values(top):
-            if not isinstance(file, Note):  # those of the models above, tombstones heeded
-                yield file
+class Search:
+    """One search: what is asked, and all that is known of it at this moment."""
+
+    def __init__(
+        self,
+        census: Census,
+        indexing: Indexing,
+        places: Places,
+        text: str,
+        asked: Asked,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        self.query = _checked(query.parse(text), asked)
+        self.asked, self._census, self._places = asked, census, places
+        self.when = _When(asked, census.vault.settings.zone)
+        census.refresh()
+        indexing.bring_up(progress)
+        places.fresh()
+        units = [*self.query.words, *chain(*(words.asked(phrase) for phrase in self.query.phrases))]
+        self.sources = indexing.sources([*chain(*units), *self.query.without])
+        self.mean, self.count = self.sources.mean, self.sources.count
+        self.norms = [WEIGHTS.k1 * (1 - WEIGHTS.b + WEIGHTS.b * length / self.mean) for length in LENGTHS]
+        self.sought, self.cut = self._choose()
+        self.terms: dict[str, float] = {}
+        """What each term that was looked for counts."""
+        self.columns = [self._column(one) for one in self.sought]
+        self.barred = self._barred()
+        self.allowed = self._allowed()
+
+    # What is looked for
+
+    def _choose(self) -> tuple[tuple[Sought, ...], int]:
+        """Choose the words to look for: the query's, and those of each phrase by itself."""
+        groups = [list(self.query.words), *(list(words.asked(phrase)) for phrase in self.query.phrases)]
+        chosen = [ranking.sought(group, self.sources.having) for group in groups if group]
+        unique = dict.fromkeys(one for asked in chosen for one in asked.sought)
+        return tuple(unique), sum(asked.cut for asked in chosen) + self.query.cut
+
+    def _column(self, sought: Sought) -> Column:
+        """Score one word in every text that has it; where none has, the words that it may have meant."""
+        terms = [(term, weight) for term, weight in sought.terms if self.sources.having(term)]
+        whole = sought.terms[0][0]
+        if not terms or (terms[0][0] != whole and len(sought.terms) == 1):
+            terms = list(self._alike(whole))
+        made = Column()
+        for term, weight in terms:
+            worth = weight * ranking.idf(self.count, self.sources.having(term))
+            self.terms[term] = max(worth, self.terms.get(term, 0.0))
+            made.most += worth
+            found = self.sources.column(term, self.norms, worth)
+            if made.found:
+                for number, given in found.items():
+                    made.found[number] = made.found.get(number, 0.0) + given
+            else:
+                made.found = found  # type: ignore[assignment]
+        return made
+
+    def _alike(self, term: str) -> Iterator[tuple[str, float]]:
+        """Yield words that begin with one that no text has, else words that are spelled almost like it."""
+        if len(term) < 3 or not term.isalpha():  # noqa: PLR2004
+            return
+        if begun := self.sources.begins(term, ALIKE):
+            yield from ((other, BEGUN / len(begun) ** 0.5) for other in begun)
+        elif len(term) >= LONG:
+            near = [other for other in self.sources.begins(term[:2], 5_000) if _one_off(term, other)][:ALIKE]
+            yield from ((other, SPELLED) for other in near)
+
+    # What may answer
+
+    def _barred(self) -> set[int]:
+        """Give the texts that can't answer: a word is in them that must not be, or they are retired."""
+        barred = set[int]()
+        for term in self.query.without:
+            barred |= self.sources.column(term, LENGTHS, 1.0).keys()
+        if str(Kind.RETIRED) not in self.asked.kinds:  # a retired text stands elsewhere again
+            barred |= self.sources.facet(f"kind:{Kind.RETIRED}")
+        return barred
+
+    def _allowed(self) -> set[int] | None:
+        """Give the texts that the filters leave; None where there is no filter. Times of day are looked at later."""
+        asked, facet = self.asked, self.sources.facet
+        narrowed = []
+        if asked.models:
+            narrowed.append(set().union(*(facet(f"model:{m}") | self._embedded(m) for m in asked.models)))
+        if asked.kinds:
+            narrowed.append(set().union(*(facet(f"kind:{kind}") for kind in asked.kinds)))
+        if asked.tier is not None:
+            narrowed.append(facet(f"tier:{asked.tier}"))
+        if self.when.narrows:
+            undated = set().union(*(facet(f"kind:{kind}") for kind in KINDS[1:]))
+            narrowed.append(undated | self._notes_of_time())
+        return set.intersection(*narrowed) if narrowed else None
+
+    def _embedded(self, model: str) -> set[int]:
+        ask = (
+            "SELECT t.id FROM files e JOIN files t ON t.handle = e.embed AND t.embed = ''"
+            " WHERE e.model = ? AND e.at IS NOT NULL AND e.embed != ''"
+        )
+        return {number for (number,) in self._census.catalog.ask(ask, model)}
+
+    def _notes_of_time(self) -> set[int]:
+        ask = "SELECT id FROM files WHERE at IS NOT NULL AND at >= ? AND at <= ?"
+        return {number for (number,) in self._census.catalog.ask(ask, *self.when.micros)}
+
+    # The order
+
+    def ranked(self) -> Iterator[Ranked]:
+        """Yield what may answer, the best first: what the pyramid ranks, then the rest by its own words alone."""
+        summaries = set[int]() if self._wants_summaries else self.sources.facet("kind:summary")
+        aside = _Aside(self.barred, self.allowed, summaries)
+        first = ranking.rank(self.columns, self._places.of, aside, self._named(), self._dated(), WEIGHTS)
+        yield from self._settled([*first, *self._of_summaries(summaries, first)])
+        shown = {one.doc for one in first} | summaries
+        rest = heapq.nlargest  # the rest is sorted only when somebody pages that far
+        totals = ranking._totals(self.columns)
+        left = [(given, number) for number, given in totals.items() if number not in shown and number not in aside]
+        yield from self._settled([_by_words(number, given) for given, number in rest(len(left), left)])
+        if not self.sought:
+            yield from (_by_words(number, 0.0) for number in self._everything() if number not in aside)
+
+    @property
+    def _wants_summaries(self) -> bool:
+        return self.asked.tier is not None or bool(self.asked.kinds)
+
+    def _everything(self) -> list[int]:
+        """List all texts, newest first: a phrase of signs alone is looked for in each."""
+        return [number for (number,) in self._census.catalog.ask("SELECT id FROM files ORDER BY at DESC, path DESC")]
+
+    def _of_summaries(self, summaries: set[int], notes: Sequence[Ranked]) -> list[Ranked]:
+        """Give the summaries that say a word of the query which no note below them says.
+
+        Any other is shown with its notes, as the place to read on, and is no rival to them.
+        """
+        totals = ranking._totals(self.columns)
+        said: dict[int, set[int]] = {}
+        for one in notes:
+            has = {at for at, column in enumerate(self.columns) if one.doc in column.found}
+            for place in self._places.of(one.doc):  # type: ignore[arg-type]
+                for group in place.groups:
+                    if group.summary is not None:
+                        said.setdefault(group.summary, set()).update(has)  # type: ignore[arg-type]
+        best = heapq.nlargest(ranking.SEEDS, ((totals[number], number) for number in summaries & totals.keys()))
+        return [
+            _by_words(number, given)
+            for given, number in best
+            if number not in self.barred
+            and (self.allowed is None or number in self.allowed)
+            and not {at for at, column in enumerate(self.columns) if number in column.found} <= said.get(number, set())
+        ]
+
+    def _named(self) -> list[set[int]]:
+        found = [self.sources.facet(f"who:{one.terms[0][0]}") for one in self.sought]
+        return [notes for notes in found if notes]
+
+    def _dated(self) -> Callable[[Any], float] | None:
+        return None
+
+    def _settled(self, ranked: list[Ranked]) -> Iterator[Ranked]:
+        """Yield in order of score, the newer of equals first."""
+        ranked.sort(key=lambda one: -one.score)
+        at = 0
+        while at < len(ranked):
+            end = at + 1
+            while end < len(ranked) and ranked[end].score == ranked[at].score:
+                end += 1
+            yield from self._newest(ranked[at:end]) if end - at > 1 else ranked[at:end]
+            at = end
+
+    def _newest(self, ranked: list[Ranked]) -> list[Ranked]:
+        rows: dict[Any, tuple[int, str]] = {}
+        for at in range(0, len(ranked), TOGETHER):
+            numbers = [one.doc for one in ranked[at : at + TOGETHER]]
+            marks = ",".join("?" * len(numbers))
+            for number, when, path in self._census.catalog.ask(f"SELECT id, at, path FROM files WHERE id IN ({marks})", *numbers):  # noqa: S608
+                rows[number] = (when or 0, path)
+        return sorted(ranked, key=lambda one: rows.get(one.doc, (0, "")), reverse=True)
+
+    # The answers
+
+    def hits(self) -> Iterator[_Hit]:
+        """Yield what answers, each text once."""
+        shown = set[str]()
+        for one in self.ranked():
+            file = self.file(one.doc)
+            if file is None or file.path in shown or not self.when.takes(file):
+                continue
+            try:
+                page = self._census.vault.page(file.path)
+            except (FileNotFoundError, DiskError):
+                page = indexing.pages.Page()
+            if query.holds(self.query, (page.body, *texts.beside(file, page))):
+                shown.add(file.path)
+                yield _Hit(file, page, one)
+
+    def file(self, number: Any) -> File | None:
+        """Give the file that a text's number stands for: of an embed the note it shows; None for one that is no text."""
+        found = self._census.catalog.ask("SELECT value, path FROM files WHERE id = ?", number)
+        if number < 0:
+            odd = self._census.catalog.row(self._census.catalog.odd[-1 - number])
+            found = [(odd.value, "")] if odd else []
+        if not found or found[0][0] == "null" or self._census.is_shut(found[0][1]):
+            return None
+        file = indexing.decode_file(found[0][0])
+        if isinstance(file, Note) and file.embed:
+            shown = self._census.catalog.ask("SELECT value FROM files WHERE handle = ? AND embed = ''", links.name(file.embed))
+            if len(shown) == 1 and isinstance(target := indexing.decode_file(shown[0][0]), Note):
+                file = target
+        return None if isinstance(file, Note) and self._census.is_forgotten(file) else file
+
+    def number(self, path: str) -> int:
+        """Give a text's number; 0 where it has none."""
+        found = self._census.catalog.ask("SELECT id FROM files WHERE path = ?", path)
+        odd = self._census.catalog.odd
+        return found[0][0] if found else -1 - odd.index(path) if path in odd else 0
+
+    def reasons(self, asked_for: File, file: File, place: int | None) -> Iterator[str]:
+        """Say what keeps a file from being a hit, or from being seen."""
+        number = self.number(file.path)
+        if asked_for.path != file.path:
+            yield f"{asked_for.path} shows the text of {file.path}, which comes up once, with all its models."
+        if place is not None:
+            if place > self.asked.limit:
+                yield f"Only the first {self.asked.limit} are shown unless -n says otherwise."
+            return
+        if self.query.is_blank:
+            yield "The query has no word to look for."
+        elif not any(number in column.found for column in self.columns) and self.sought:
+            yield "No word that was looked for is in it, and it stands beside no note that has one."
+        if isinstance(file, Note) and self._census.is_forgotten(file):
+            yield "It was forgotten: a tombstone in the ledger says so."
+        if number in self.sources.facet(f"kind:{Kind.RETIRED}") and str(Kind.RETIRED) not in self.asked.kinds:
+            yield "It is retired: its text stands elsewhere again. --kind retired finds it."
+        elif number in self.barred:
+            yield "A word is in it that must not be."
+        if self.allowed is not None and number not in self.allowed:
+            yield "The filters leave it out: model, kind, tier or dates."
+        elif not self.when.takes(file):
+            yield "It is not of the time that is asked for."
+        yield from self._of_texts(file)
+
+    def _of_texts(self, file: File) -> Iterator[str]:
+        try:
+            page = self._census.vault.page(file.path)
+        except (FileNotFoundError, DiskError):
+            yield "It can't be read."
+            return
+        if not query.holds(self.query, (page.body, *texts.beside(file, page))):
+            yield "A quoted phrase is not in it, or one that must not be is."
+        elif isinstance(file, Summary) and not self._wants_summaries:
+            yield "The notes below it say every word that it says, and are shown in its place. --kind summary finds it."
+
+    def hit(self, found: _Hit) -> Hit:
+        """Show a text that answers."""
+        file, page, ranked = found
+        last = texts.dates(file)[1]
+        undated = isinstance(file, Note) and file.dated is Dated.FILE
+        text = kinds.note_text(page) or page.block.strip()
+        return Hit(
+            handle=file.handle,
+            path=file.path,
+            kind=texts.kind_of(file),
+            models=self.models(file),
+            tier=file.tier if isinstance(file, Summary) else None,
+            created=times.day(last, self._census.vault.settings.zone) if last and not undated else "",
+            text=query.fragment(text, self.terms, self.query.phrases),
+            score=ranked.score,
+            source=file.source if isinstance(file, Note) else "",
+            above=self._above(ranked.doc),
+            parts=parts_of(ranked),
+        )
+
+    def models(self, file: File) -> tuple[str, ...]:
+        """List the models that a text is in."""
+        parts = file.path.split("/")
+        own = [parts[1]] if parts[0] == layout.MODELS else []
+        if not isinstance(file, Note):
+            return tuple(own)
+        embeds = self._census.catalog.ask("SELECT model FROM files WHERE embed = ? AND embed != ''", links.name(file.handle))
+        return tuple(sorted({*own, *(model for (model,) in embeds)}))
+
+    def _above(self, number: Any) -> tuple[str, ...]:
+        groups = [group for place in self._places.of(number) for group in place.groups if group.summary is not None]
+        return tuple(dict.fromkeys(layout.handle(str(group.name)) for group in groups))
 
 
-def _models(path: str, embeds: dict[str, list[str]]) -> tuple[str, ...]:
-    parts = path.split("/")
-    own = [parts[1]] if parts[0] == layout.MODELS else []
-    return tuple(sorted({*own, *embeds.get(path, [])}))
+class _Aside:
+    """The texts that give score and take no rank."""
+
+    def __init__(self, barred: set[int], allowed: set[int] | None, summaries: set[int]) -> None:
+        self._barred, self._allowed, self._summaries = barred, allowed, summaries
+
+    def __contains__(self, number: Any) -> bool:
+        if number in self._summaries or number in self._barred:
+            return True
+        return self._allowed is not None and number not in self._allowed
 
 
-class _Filter:
+class _When:
+    """The dates that a search is narrowed to."""
+
     def __init__(self, asked: Asked, zone: tzinfo) -> None:
-        self._asked = asked
         try:
             self._since = times.parse(asked.since, zone) if asked.since else None
             self._until = times.day_end(asked.until, zone) if asked.until else None
         except ValueError as error:
             raise UsageError(f"--since and --until take dates like 2026-11-29: {error}") from None
+        self.narrows = bool(self._since or self._until)
 
-    def takes(self, file: File, models: tuple[str, ...]) -> bool:
-        asked = self._asked
-        if asked.models and not set(asked.models) & set(models):
-            return False
-        kind = kind_of(file)
-        if kind not in asked.kinds and (asked.kinds or kind == Kind.RETIRED):  # a retired text stands elsewhere again
-            return False
-        if asked.tier is not None and not (isinstance(file, Summary) and file.tier == asked.tier):
-            return False
-        first, last = _dates(file)
+    @property
+    def micros(self) -> tuple[int, int]:
+        """The first and the last time, in microseconds."""
+        first = times.micros(self._since) if self._since else -(2**62)
+        return first, times.micros(self._until) if self._until else 2**62
+
+    def takes(self, file: File) -> bool:
+        """Whether a file is of that time; a summary is where its span touches it."""
+        first, last = texts.dates(file)
         if self._since and not (last and last >= self._since):
             return False
         return not (self._until and not (first and first <= self._until))
 
 
-def kind_of(file: File) -> str:
-    """Name the kind of a file, as `--kind` takes it."""
-    if isinstance(file, Note):
-        return "note"
-    if isinstance(file, Summary):
-        return "summary"
-    return "card" if isinstance(file, Card) else str(file.kind)
+def _checked(parsed: Query, asked: Asked) -> Query:
+    if unknown := [kind for kind in asked.kinds if kind not in KINDS]:
+        raise UsageError(f"there is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}")
+    if parsed.is_blank and (parsed.without or parsed.without_phrases):
+        raise UsageError("the query says only what must not be there: give a word to look for")
+    if asked.limit < 1 or asked.start < 0:
+        raise UsageError("the number of hits must be at least 1")
+    return parsed
 
 
-def _dates(file: File) -> tuple[datetime | None, datetime | None]:
-    if isinstance(file, Summary):
-        return file.span_from, file.span_to
-    if isinstance(file, (Note, Shaped)):
-        return file.created, file.created
-    return None, None
+def _one_off(word: str, other: str) -> bool:
+    """Whether one letter was changed, left out, put in, or two were swapped."""
+    if abs(len(word) - len(other)) > 1 or word == other:
+        return False
+    same = next((at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
+    left, right = word[same:], other[same:]
+    if len(word) == len(other):
+        return left[1:] == right[1:] or (left[2:] == right[2:] and left[:2] == right[1::-1])
+    return left[1:] == right or left == right[1:]
 
 
-def _sort_date(file: File) -> str:
-    last = _dates(file)[1]
-    return times.spell(last) if last else ""
+def _by_words(number: int, given: float) -> Ranked:
+    own, near = round(given, ranking.EXACT), round(given * WEIGHTS.near, ranking.EXACT)
+    return ranking.Ranked(number, round(own + near, ranking.EXACT), own, near, 0.0, 0.0, 0.0, 0.0)
 
 
-def _match(census: Census, query: scan.Query, file: File) -> Found | None:
-    try:
-        page = census.vault.page(file.path)
-    except (FileNotFoundError, DiskError):
-        return None
-    # what a person wrote in front matter is found; the sums in a summary's are no text
-    extra = "" if isinstance(file, Summary) and not file.problem else page.block
-    return scan.match(query, page.body, extra)
+def parts_of(ranked: Ranked) -> dict[str, float]:
+    """Name the parts of a score that are not nothing."""
+    return {name: part for name, part in ranked._asdict().items() if name not in {"doc", "score"} and part}
 
 
-def _hit(census: Census, file: File, found: Found, models: tuple[str, ...]) -> Hit:
-    page = census.vault.page(file.path)
-    text = kinds.note_text(page) or page.block.strip()
-    last = _dates(file)[1]
-    undated = isinstance(file, Note) and file.dated is Dated.FILE
-    return Hit(
-        handle=file.handle,
-        path=file.path,
-        kind=kind_of(file),
-        models=models,
-        tier=file.tier if isinstance(file, Summary) else None,
-        created=times.day(last, census.vault.settings.zone) if last and not undated else "",
-        text=scan.fragment(text, found.at),
-        score=found.score,
-    )
+def recall(
+    census: Census,
+    indexing: Indexing,
+    places: Places,
+    name: str,
+    text: str,
+    asked: Asked,
+    progress: Callable[[int, int], None] = indexing.quiet,
+) -> Hits:
+    """Search every file; raise UsageError for a query without anything to look for."""
+    if not text.strip():
+        raise UsageError("the query is empty: give the words to look for")
+    with census.lock:
+        search = Search(census, indexing, places, text, asked, progress)
+        found: list[_Hit] = []
+        for hit in search.hits():
+            found.append(hit)
+            if len(found) > asked.start + asked.limit:
+                break
+        shown = tuple(search.hit(hit) for hit in found[asked.start : asked.start + asked.limit])
+    more = len(found) > asked.start + asked.limit
+    return Hits(name, text, shown, _next(text, asked) if more else None, tuple(_notes(search)))
+
+
+def why(
+    census: Census,
+    indexing: Indexing,
+    places: Places,
+    name: str,
+    handle: str,
+    text: str,
+    asked: Asked,
+    progress: Callable[[int, int], None] = indexing.quiet,
+) -> Why:
+    """Say why a file comes up for a query, or why not; raise NoSuchHandle where there is no such file."""
+    if not text.strip():
+        raise UsageError("the query is empty: give the words to look for")
+    with census.lock:
+        search = Search(census, indexing, places, text, asked, progress)
+        asked_for = census.find(handle)
+        number = search.number(asked_for.path)
+        file = search.file(number) or asked_for
+        place, hit = next(((at, hit) for at, hit in enumerate(search.hits(), 1) if hit.file.path == file.path), (None, None))
+        number = search.number(file.path)
+        has = [number in column.found for column in search.columns]
+        return Why(
+            vault=name,
+            handle=file.handle,
+            path=file.path,
+            query=text,
+            place=place,
+            reasons=tuple(search.reasons(asked_for, file, place)),
+            found=tuple(one.terms[0][0] for one, is_in in zip(search.sought, has, strict=True) if is_in),
+            lacking=tuple(one.terms[0][0] for one, is_in in zip(search.sought, has, strict=True) if not is_in),
+            parts=parts_of(hit.ranked) if hit else {},
+            score=hit.ranked.score if hit else 0.0,
+        )
+
+
+def _notes(search: Search) -> Iterator[str]:
+    if search.cut:
+        yield f"The query has {search.cut} words more than are looked for."
+    if search.query.is_blank:
+        yield "Nothing was looked for: the query has no word, and no quoted phrase."
 
 
 def _next(query: str, asked: Asked) -> str:
-    words = query if len(query) <= 200 else f"{query[:200]}…"  # noqa: PLR2004
     filters = [f"-m {views.shell(model)}" for model in asked.models] + [f"--kind {kind}" for kind in asked.kinds]
     filters += [f"--tier {asked.tier}"] if asked.tier is not None else []
     filters += [f"--since {asked.since}"] if asked.since else []
     filters += [f"--until {asked.until}"] if asked.until else []
-    quoted = "'" + words.replace("'", "'\\''") + "'"
+    quoted = "'" + query.replace("'", "'\\''") + "'" if len(query) <= QUOTED else "-  (and the same words on standard input)"
     return " ".join(["pyramid recall", *filters, f"-n {asked.limit} --start {asked.start + asked.limit} --", quoted])

@@ -9,9 +9,9 @@ from pyramid_fs import times
 from pyramid_fs.views import shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pyramid_fs.context import Advanced, Expanded, Hits, Loaded, LoadedModel, Map, ModelLine, Status, Text
+    from pyramid_fs.context import Advanced, Expanded, Hits, Loaded, LoadedModel, Map, ModelLine, Status, Text, Why
     from pyramid_fs.errors import Problem
     from pyramid_fs.views import Entry, Left
 
@@ -147,8 +147,8 @@ def expanded_text(found: Expanded) -> str:
     return "\n".join([*lines, *_lefts(found.left)]).rstrip()
 
 
-def hits_text(found: Hits) -> str:
-    """Show what recall found."""
+def hits_text(found: Hits, *, explain: bool = False) -> str:
+    """Show what recall found; with `explain` also what each score is made of."""
     models = list(dict.fromkeys(model for hit in found.hits for model in hit.models))
     if not found.hits:
         lines = [f"Nothing found for {found.query[:200]!r} in {found.vault}."]
@@ -159,10 +159,41 @@ def hits_text(found: Hits) -> str:
     for hit in found.hits:
         what = f"{hit.kind} of tier {hit.tier}" if hit.tier is not None else hit.kind
         facts = [f"[[{hit.handle}]]", what, *([", ".join(hit.models)] if hit.models else []), hit.created or "undated"]
-        lines += [" · ".join(facts), f"{quote(hit.text)}\n"]
+        facts += [f"source: {' '.join(hit.source.split())[:200]}"] if hit.source else []
+        lines += [" · ".join(facts), quote(hit.text)]
+        lines += [f"In: {', '.join(f'[[{handle}]]' for handle in hit.above)}"] if hit.above else []
+        lines += [parts_line(hit.score, hit.parts)] if explain else []
+        lines += [""]
     lines += found.notes
     lines += [f"There is more. Shown by: {found.next}"] if found.next else []
     return "\n".join(lines).rstrip()
+
+
+PARTS = {
+    "own": "its own words",
+    "near": "the notes around it",
+    "group": "its batch",
+    "summary": "the summaries above it",
+    "name": "a name in the query",
+    "date": "a date in the query",
+}
+"""What the parts of a score come from."""
+
+
+def parts_line(score: float, parts: Mapping[str, float]) -> str:
+    """Show what a score is made of."""
+    named = [f"{PARTS.get(name, name)} {part:.2f}" for name, part in parts.items()]
+    return f"Score {score:.2f}: {', '.join(named) or 'no word of the query'}"
+
+
+def why_text(found: Why) -> str:
+    """Show why a file came up for a query, or why not."""
+    place = f"[[{found.handle}]] is hit {found.place}." if found.place else f"[[{found.handle}]] is no hit."
+    lines = [f"Vault: {found.vault}", place, *found.reasons]
+    lines += [f"Found in it: {', '.join(found.found)}"] if found.found else []
+    lines += [f"Not in it: {', '.join(found.lacking)}"] if found.lacking else []
+    lines += [parts_line(found.score, found.parts)] if found.parts else []
+    return "\n".join(lines)
 
 
 def status_text(found: Status) -> str:
@@ -175,8 +206,14 @@ def status_text(found: Status) -> str:
         facts += [f"{model.revised} revised"] if model.revised else []
         lines += [f"{model.name}: {' · '.join(facts)}", *(f"  {reason}" for reason in model.waiting)]
     lines += ["", *problems_lines(found.problems)] if found.problems else []
-    lines += ["", f"Files: {found.index['files']}", *found.warnings]
+    lines += ["", _index_line(found.index), *found.warnings]
     return "\n".join(lines).rstrip()
+
+
+def _index_line(index: Mapping[str, int | None]) -> str:
+    held = index["indexed"]
+    what = "not in an index yet: the next recall makes one" if held is None else f"{held} of them in the index"
+    return f"Files: {index['files']} · {what}"
 
 
 def problems_lines(problems: Iterable[Problem]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from functools import wraps
@@ -18,7 +19,7 @@ from pyramid_fs.memory import Memory, read_config
 from pyramid_fs.vault import find_vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
@@ -80,6 +81,32 @@ def plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return value
+
+
+MUCH = 500
+"""Texts to take into the index from which on a person is shown how it goes."""
+
+
+@contextmanager
+def indexing_shown(memory: Memory) -> Iterator[Callable[[int, int], None]]:
+    """Show how the index is coming on where that takes long, and say what is to be said of it, on stderr."""
+    bar: Any = None
+
+    def progress(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None and total >= MUCH:
+            bar = click.progressbar(length=total, label="Indexing", show_pos=True, file=sys.stderr)
+            bar.__enter__()
+        if bar is not None:
+            bar.update(done - bar.pos)
+
+    try:
+        yield progress
+    finally:
+        if bar is not None:
+            bar.__exit__(None, None, None)
+        for line in memory.news:
+            click.echo(f"pyramid: {line}", err=True)
 
 
 def text_argument(words: tuple[str, ...]) -> str:

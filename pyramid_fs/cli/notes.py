@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pyramid_fs import render
-from pyramid_fs.cli.common import answer, text_argument, verb
-from pyramid_fs.errors import PyramidError, UsageError
+from pyramid_fs.cli.common import answer, indexing_shown, text_argument, verb
+from pyramid_fs.errors import PyramidError
 
 if TYPE_CHECKING:
     from pyramid_fs.memory import Memory
@@ -129,15 +129,35 @@ def expand(memory: Memory, handle: str, as_json: bool) -> None:
 @click.option("--since", default="", metavar="DATE")
 @click.option("--until", default="", metavar="DATE", help="Both ends are included.")
 @click.option("-n", "limit", type=int, default=10, show_default=True, help="So many hits.")
-@click.option("--start", type=int, default=0, hidden=True)
+@click.option("--start", type=int, default=0, metavar="N", help="Leave out the first N hits: the rest of an answer.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @verb()
-def recall(memory: Memory, query: tuple[str, ...], limit: int, as_json: bool, **filters: object) -> None:
-    """Find texts: more of the words ranks higher; a "quoted phrase" must be there, a -word must not."""
-    text = " ".join(query)
-    if not text.strip():
-        raise UsageError("the query is empty: give the words to look for")
-    found = memory.recall(text, limit=limit, **filters)
-    answer(found, render.hits_text(found), as_json=as_json)
+def recall(
+    memory: Memory, query: tuple[str, ...], limit: int, explain: bool, as_json: bool, **filters: object
+) -> None:
+    """Find texts: more of the words ranks higher; a "quoted phrase" must be there, a -word must not.
+
+    QUERY `-` reads standard input.
+    """
+    with indexing_shown(memory) as progress:
+        found = memory.recall(text_argument(query), limit=limit, progress=progress, **filters)
+    answer(found, render.hits_text(found, explain=explain), as_json=as_json)
 
 
-COMMANDS = {"record": record, "map": map_, "load": load, "expand": expand, "recall": recall}
+@click.command()
+@click.argument("handle")
+@click.argument("query", nargs=-1, required=True)
+@MODEL
+@click.option("--kind", "kinds", multiple=True, help="As for recall, like the options below.")
+@click.option("--tier", type=int)
+@click.option("--since", default="", metavar="DATE")
+@click.option("--until", default="", metavar="DATE")
+@verb()
+def why(memory: Memory, handle: str, query: tuple[str, ...], as_json: bool, **filters: object) -> None:
+    """Say why a file comes up for a query, and where, or why it does not."""
+    with indexing_shown(memory) as progress:
+        found = memory.why(handle, text_argument(query), progress=progress, **filters)
+    answer(found, render.why_text(found), as_json=as_json)
+
+
+COMMANDS = {"record": record, "map": map_, "load": load, "expand": expand, "recall": recall, "why": why}

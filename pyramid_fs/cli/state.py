@@ -1,4 +1,4 @@
-"""The verbs that say how things are: status, verify, doctor."""
+"""The verbs that say how things are: status, verify, doctor, reindex."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyramid_fs import render
-from pyramid_fs.cli.common import answer, verb
+from pyramid_fs.cli.common import answer, indexing_shown, verb
 
 if TYPE_CHECKING:
     from pyramid_fs.memory import Memory
@@ -43,4 +43,13 @@ def doctor(memory: Memory, as_json: bool) -> int:
     return 1 if found else 0
 
 
-COMMANDS = {"status": status, "verify": verify, "doctor": doctor}
+@click.command()
+@verb()
+def reindex(memory: Memory, as_json: bool) -> None:
+    """Build the index afresh from the files. Never needed: recall heals it by itself."""
+    with indexing_shown(memory) as progress:
+        count = memory.reindex(progress=progress)
+    answer({"vault": memory.name, "indexed": count}, f"{count} texts are in the index.", as_json=as_json)
+
+
+COMMANDS = {"status": status, "verify": verify, "doctor": doctor, "reindex": reindex}
