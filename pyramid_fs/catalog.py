@@ -38,7 +38,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY, size INT, mtime INT, ctime INT, inode INT, doubt INT,
-    handle TEXT, embed TEXT, digest TEXT, value TEXT, mark TEXT, id INT, rev INT, model TEXT, at INT
+    handle TEXT, embed TEXT, digest TEXT, value TEXT, mark TEXT, id INT, rev INT, model TEXT, at INT, chars INT
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_handle ON files (handle);
 CREATE INDEX IF NOT EXISTS by_digest ON files (digest) WHERE digest != '';
@@ -54,6 +54,7 @@ CREATE TABLE IF NOT EXISTS models (model TEXT PRIMARY KEY, stamp INT, mark TEXT,
 CREATE TABLE IF NOT EXISTS trouble (model TEXT PRIMARY KEY, tries INT, at REAL, reason TEXT);
 """
 _FRESH = "".join(f"DROP TABLE IF EXISTS {table};" for table in ("meta", "files", "models", "sources", "gone"))
+_BEGIN = "INSERT INTO meta VALUES ('rev', 0), ('birth', lower(hex(randomblob(8))));"
 FEW = 100
 """So many handles are looked up one by one; for more, all embeds are gone through."""
 
@@ -186,9 +187,7 @@ class Catalog:
             self._mark_walked()
         return change
 
-    def _compare(
-        self, key: str, listing: list[Folder], began: int, read: Read
-    ) -> tuple[dict[str, Row], set[str]]:
+    def _compare(self, key: str, listing: list[Folder], began: int, read: Read) -> tuple[dict[str, Row], set[str]]:
         """Hold a group's rows against what a walk has seen; give the new rows, and the paths that are gone."""
         rows, fresh = self.rows(key), dict[str, Row]()
         left = set(rows)
@@ -437,6 +436,8 @@ class Catalog:
     @one_at_a_time
     def ask(self, question: str, *values: object) -> list[tuple[Any, ...]]:
         """Answer a SELECT over the rows, from disk, or from memory where there is no catalog on disk."""
+        if any(isinstance(value, str) and not _is_utf8(value) for value in values):
+            return []  # no row holds such a text
         if self._base:
             try:
                 return self._base.execute(question, values).fetchall()
@@ -507,10 +508,10 @@ class Catalog:
 
 
 _PUT = """
-INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (path) DO UPDATE SET
-    size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, inode = excluded.inode, doubt = excluded.doubt,
-    handle = excluded.handle, embed = excluded.embed, digest = excluded.digest, value = excluded.value,
-    mark = excluded.mark, model = excluded.model, at = excluded.at,
+INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (path) DO UPDATE SET
+    size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, inode = excluded.inode,
+    doubt = excluded.doubt, handle = excluded.handle, embed = excluded.embed, digest = excluded.digest,
+    value = excluded.value, mark = excluded.mark, model = excluded.model, at = excluded.at, chars = excluded.chars,
     rev = CASE WHEN files.mark = excluded.mark AND files.value = excluded.value AND files.mark != ''
           THEN files.rev ELSE excluded.rev END
 """
@@ -543,9 +544,7 @@ def _connect(path: Path, key: str) -> sqlite3.Connection:
             and base.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
         )
         if not kept or kept[0] != key:
-            birth = os.urandom(8).hex()
-            begin = f"INSERT INTO meta VALUES ('rev', 0), ('birth', '{birth}');"
-            base.executescript(f"BEGIN IMMEDIATE; {_FRESH} {_TABLES} {begin} COMMIT;")
+            base.executescript(f"BEGIN IMMEDIATE; {_FRESH} {_TABLES} {_BEGIN} COMMIT;")
             base.execute("INSERT OR REPLACE INTO meta VALUES ('key', ?)", (key,))
         unless_ready.pop_all()
     return base
@@ -649,6 +648,10 @@ def _drop(base: sqlite3.Connection, paths: list[str], first: int) -> None:
     base.executemany("DELETE FROM sources WHERE summary = ?", [(path,) for path in paths])
 
 
+def _age(note: Note | None) -> tuple[int | None, int | None]:
+    return (times.micros(note.created), note.chars) if note else (None, None)
+
+
 def _records(rows: dict[str, Row], first: int) -> Iterator[tuple[Any, ...]]:
     for number, (path, row) in enumerate(rows.items(), first):
         if not _is_utf8(path):  # read again each time: sqlite takes no such text
@@ -656,4 +659,4 @@ def _records(rows: dict[str, Row], first: int) -> Iterator[tuple[Any, ...]]:
         note = row.file if isinstance(row.file, Note) else None
         embed, digest = (links.name(note.embed), "" if note.embed else note.digest) if note else ("", "")
         known = (path, *row.sig, row.doubt, _name(path), embed, digest, row.value)
-        yield (*known, row.mark, number, number, _model(path), times.micros(note.created) if note else None)
+        yield (*known, row.mark, number, number, _model(path), *_age(note))

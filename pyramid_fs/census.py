@@ -181,10 +181,7 @@ class Census:
         found = [
             row.file
             for path in self.catalog.paths_of(links.name(link))
-            if pyramid.path_fits(path, link)
-            and (row := self.catalog.row(path))
-            and row.file
-            and not self.is_shut(path)
+            if pyramid.path_fits(path, link) and (row := self.catalog.row(path)) and row.file and not self.is_shut(path)
         ]
         if len(found) == 1:
             return found[0]

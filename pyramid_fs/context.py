@@ -164,7 +164,7 @@ class Hit:
     source: str = ""
     """Where a note says that it comes from."""
     above: tuple[str, ...] = ()
-    """The summaries that hold it, lowest first: what to expand for what stands around it."""
+    """The summary that holds it in each model: what to expand for what stands around it."""
     parts: dict[str, float] = field(default_factory=dict)
     """What the score is made of."""
 

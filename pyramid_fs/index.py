@@ -148,7 +148,7 @@ class View:
     def close(self, but: View | None = None) -> None:
         """Let go of the files, of those that another view reads too not."""
         for segment in self._segments:
-            if but is None or segment not in but._segments:
+            if but is None or segment not in but.segments.values():
                 segment.close()
 
     def column(self, term: str, norms: Sequence[float], most: float) -> dict[int, float]:
@@ -279,7 +279,8 @@ class Index:
     def exists(self) -> bool:
         """Whether there is anything where the index lies, but for its lock."""
         try:
-            return any(entry.name != "lock" for entry in os.scandir(self.folder))
+            with os.scandir(self.folder) as found:
+                return any(entry.name != "lock" for entry in found)
         except OSError:
             return self.folder.exists()
 
@@ -294,7 +295,7 @@ class Index:
         """Begin an empty index for a catalog; readers of the one before go on until they look again."""
         if self.folder.is_file():
             self.folder.unlink()
-        old = [entry.name for entry in os.scandir(self.folder) if entry.is_dir()] if self.folder.is_dir() else []
+        old = files.subfolders(self.folder, ".") if self.folder.is_dir() else []
         folder = self.folder / f"i-{os.urandom(4).hex()}"
         folder.mkdir(parents=True, mode=0o700)
         FileIndex.create(FileStorage(str(folder)), self._schema, _NAME)
@@ -352,8 +353,8 @@ class Index:
     def _keep_meta(self, folder: Path, birth: str, rev: int, known: Mapping[str, Facts]) -> Meta:
         toc = TOC.read(FileStorage(str(folder)), _NAME, schema=self._schema)
         prefixes = tuple(f"{segment.segment_id()}." for segment in toc.segments)
-        names = [entry.name for entry in os.scandir(folder)
-                 if entry.name.startswith(prefixes) or entry.name.endswith(f"_{toc.generation}.toc")]  # fmt: skip
+        ours = (*prefixes, f"_{_NAME}_{toc.generation}.toc")
+        names = [path.name for path in folder.iterdir() if path.name.startswith(ours)]
         facts = indexed.facts(folder, names, known)
         meta = Meta(self._key, birth, rev, folder.name, toc.generation, indexed.boot(), facts)
         indexed.keep(self.folder, meta)

@@ -1,4 +1,4 @@
-"""What an index says of itself: which catalog it follows and how far, and the size and checksum of each of its files."""
+"""What an index says of itself: which catalog it follows and how far, and size and checksum of each of its files."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ from collections import deque
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pyramid_fs import files, indexed, texts
 from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, PyramidError
-from pyramid_fs.index import LENGTHS, Damage, Index, Meta, View, length_byte
+from pyramid_fs.index import LENGTHS, Damage, Index, View, length_byte
 from pyramid_fs.rows import decode
 from pyramid_fs.vault import open_vault
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyramid_fs.census import Census
+    from pyramid_fs.indexed import Meta
+    from pyramid_fs.notes import File
     from pyramid_fs.texts import Entry
     from pyramid_fs.vault import Vault
 
@@ -43,6 +45,10 @@ LONG = 30.0
 
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE})
 """The disk's trouble, or the system's, and not the index's: it stays."""
+
+
+Progress: TypeAlias = "Callable[[int, int], None]"
+"""Told so many texts done, of how many."""
 
 
 class Lacking(NamedTuple):
@@ -97,7 +103,11 @@ class Loose:
 def _wanted(terms: tuple[str, ...]) -> Callable[[str], bool]:
     """Tell which terms a search may ask for: its own, and those that begin like them."""
     exact, begins = set(terms), tuple({term[:STEM] for term in terms if len(term) >= STEM})
-    return lru_cache(maxsize=100_000)(lambda term: term in exact or term.startswith(begins))
+
+    def kept(term: str) -> bool:
+        return term in exact or term.startswith(begins)
+
+    return lru_cache(maxsize=100_000)(kept)
 
 
 STEM = 2
@@ -190,7 +200,7 @@ class Indexing:
 
     # Bringing it up to date
 
-    def bring_up(self, progress: Callable[[int, int], None] = quiet, wait: float = 0.0, *, afresh: bool = False) -> bool:
+    def bring_up(self, progress: Progress = quiet, wait: float = 0.0, *, afresh: bool = False) -> bool:
         """Take into the index what it lacks; say whether it lacks nothing now.
 
         Where another process writes, the disk is full, or whatever else happens, the index stays as it is.
@@ -206,11 +216,11 @@ class Indexing:
                 self._write(birth, progress, afresh=afresh)
         except Damage as error:
             if afresh:
-                raise error if isinstance(error, PyramidError) else DiskError(f"the index can't be written: {error}") from error
+                raise _as_ours(error) from error
             return False
         return True
 
-    def _write(self, birth: str, progress: Callable[[int, int], None], *, afresh: bool) -> None:
+    def _write(self, birth: str, progress: Progress, *, afresh: bool) -> None:
         meta = None if afresh else self._usable(birth)
         if meta:
             try:
@@ -236,7 +246,7 @@ class Indexing:
         line = "the index did not fit what is on disk, and was built afresh"
         self.news += [line] if line not in self.news else []
 
-    def _follow(self, meta: Meta, progress: Callable[[int, int], None]) -> None:
+    def _follow(self, meta: Meta, progress: Progress) -> None:
         rev = self.rev()
         lacking, gone = self.lacking(meta.rev), self.gone(meta.rev)
         # a number given after the index was written can't be in it, unless a kill came before that was said
@@ -248,9 +258,7 @@ class Indexing:
         else:
             self.index.apply(meta, gone, [], rev)
 
-    def _share(
-        self, meta: Meta, lacking: list[Lacking], gone: set[int], rev: int, progress: Callable[[int, int], None]
-    ) -> None:
+    def _share(self, meta: Meta, lacking: list[Lacking], gone: set[int], rev: int, progress: Progress) -> None:
         """Let processes index a share each; what is done is taken in, in order, as it comes."""
         cores = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
         size = min(SHARE, -(-len(lacking) // cores))
@@ -262,7 +270,7 @@ class Indexing:
             while waiting or running:
                 while waiting and len(running) < cores:
                     running.append(_Share(self.vault, self.index, folder, waiting.popleft()))
-                segment = running[0].result(lambda count, base=done: progress(base + count, len(lacking)))
+                segment = running[0].result(_beyond(progress, done, len(lacking)))
                 share = running.popleft()
                 done += len(share.lacking)
                 last = not (waiting or running)
@@ -292,7 +300,15 @@ class Indexing:
                 yield from entries(self.vault, [one._replace(value=row.value)])
 
 
-def _shown(made: Iterable[Entry], total: int, progress: Callable[[int, int], None]) -> Iterator[Entry]:
+def _beyond(progress: Progress, done: int, total: int) -> Callable[[int], None]:
+    return lambda count: progress(done + count, total)
+
+
+def _as_ours(error: Exception) -> PyramidError:
+    return error if isinstance(error, PyramidError) else DiskError(f"the index can't be written: {error}")
+
+
+def _shown(made: Iterable[Entry], total: int, progress: Progress) -> Iterator[Entry]:
     for count, entry in enumerate(made, 1):
         yield entry
         if count % STEP == 0:
@@ -314,7 +330,7 @@ def entries(vault: Vault, lacking: Iterable[Lacking]) -> Iterator[Entry]:
             yield made
 
 
-def decode_file(value: str) -> texts.File:
+def decode_file(value: str) -> File:
     """Read a file's value as the catalog keeps it."""
     return decode(value)
 
@@ -328,12 +344,24 @@ class _Share:
     def __init__(self, vault: Vault, index: Index, folder: Path, lacking: list[Lacking]) -> None:
         self.lacking = lacking
         self._out = folder / f"share-{os.urandom(4).hex()}"
-        words = [sys.executable, "-m", "pyramid_fs.indexing", str(vault.root), str(index.folder), str(folder), str(self._out)]
+        words = [
+            sys.executable,
+            "-m",
+            "pyramid_fs.indexing",
+            str(vault.root),
+            str(index.folder),
+            str(folder),
+            str(self._out),
+        ]
         self._list = self._out.with_suffix(".jsonl")
         with self._list.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(one) + "\n" for one in lacking)
         self._process = subprocess.Popen(  # noqa: S603  (this program itself)
-            [*words, str(self._list)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*words, str(self._list)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def result(self, progress: Callable[[int], None]) -> object:

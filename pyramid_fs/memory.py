@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from pyramid_fs import record as recording
     from pyramid_fs.advance import Grown, Tools
+    from pyramid_fs.importers import Imported
     from pyramid_fs.indexing import Indexing
     from pyramid_fs.places import Places
-    from pyramid_fs.importers import Imported
     from pyramid_fs.summarizers import Summarizer
     from pyramid_fs.verify import Report
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyramid_fs import layout, links
+from pyramid_fs import layout, links, ranking
 from pyramid_fs.pyramid import Shape
 from pyramid_fs.ranking import Group, Place
 
@@ -19,8 +19,10 @@ LISTED = 20_000
 """A model of more notes than this is not read into memory for a search; each place in it is looked up."""
 AROUND = 2
 """Notes each way."""
-TIERS = 2
-"""Batches above a note that are looked at."""
+SAMPLE = 1_000
+"""Notes of a model whose length is looked at."""
+CHARS = 5.3
+"""Characters of a term, with what stands between them; measured on English chat."""
 
 _NOTES = "SELECT at, path, id, embed FROM files WHERE model = ? AND at IS NOT NULL"
 
@@ -49,6 +51,7 @@ class Places:
         self._catalog = catalog
         self._rev: object = None
         self._models: dict[str, _Model | None] = {}
+        self._lengths: dict[str, float] = {}
         self._ids: dict[str, int] = {}
         self._found: dict[int, tuple[Place, ...]] = {}
 
@@ -57,7 +60,7 @@ class Places:
         rev = self._catalog.ask("SELECT value FROM meta WHERE key IN ('rev', 'birth') ORDER BY key")
         if rev != self._rev or len(rev) < 2:  # noqa: PLR2004  (rows in memory are not numbered on)
             self._rev = rev
-            for remembered in (self._models, self._ids, self._found):
+            for remembered in (self._models, self._lengths, self._ids, self._found):
                 remembered.clear()
 
     def of(self, number: int) -> tuple[Place, ...]:
@@ -72,15 +75,36 @@ class Places:
         if not found or found[0][0] is None:
             return []
         *row, model, handle = found[0]
-        embeds = ask("SELECT at, path, id, embed, model FROM files WHERE embed = ? AND embed != ''", handle)
-        return [self._place(_Row(*row), model), *(self._place(_Row(*row), model) for *row, model in embeds)]
+        length = self._length(model)
+        stands = [(_Row(*row), model), *self.embeds(handle)]
+        return [self._place(row, model, length) for row, model in stands]
 
-    def _place(self, row: _Row, model: str) -> Place:
+    def _length(self, model: str) -> float:
+        """Give the terms that a note of a model has, on average over the first of them."""
+        if model not in self._lengths:
+            notes = "SELECT chars FROM files WHERE model = ? AND at IS NOT NULL AND embed = '' LIMIT ?"
+            found = self._catalog.ask(f"SELECT avg(chars) FROM ({notes})", model, SAMPLE)  # noqa: S608  (no user's text)
+            self._lengths[model] = (found[0][0] or 0.0) / CHARS
+        return self._lengths[model]
+
+    def embeds(self, handle: str) -> list[tuple[_Row, str]]:
+        """List the files, with their models, that show the text of a note, and those that show these."""
+        found, names, known = list[tuple[_Row, str]](), [handle], {handle}
+        for name in names:
+            ask = "SELECT at, path, id, embed, model FROM files WHERE embed = ? AND embed != ''"
+            rows = [(_Row(*row), model) for *row, model in self._catalog.ask(ask, name)]
+            found += rows
+            fresh = [one for row, _ in rows if (one := _name(row.path)) not in known]
+            names += fresh
+            known.update(fresh)
+        return found
+
+    def _place(self, row: _Row, model: str, length: float) -> Place:
         if model not in self._models:
             self._models[model] = self._read(model)
         known = self._models[model]
         before, after = _listed(known.rows, row) if known else self._sought(row, model)
-        return Place(self._texts(before), self._texts(after), tuple(self._groups(row, model, known)))
+        return Place(self._texts(before), self._texts(after), tuple(self._groups(row, model, known)), length)
 
     def _read(self, model: str) -> _Model | None:
         rows = [_Row(*row) for row in self._catalog.ask(f"{_NOTES} ORDER BY at, path LIMIT {LISTED + 1}", model)]
@@ -88,7 +112,9 @@ class Places:
             return None
         scope = f"{layout.MODELS}/{model}"
         named = self._catalog.ask(
-            "SELECT name, summary FROM sources WHERE summary > ? AND summary < ? ORDER BY summary DESC", f"{scope}/", f"{scope}0"
+            "SELECT name, summary FROM sources WHERE summary > ? AND summary < ? ORDER BY summary DESC",
+            f"{scope}/",
+            f"{scope}0",
         )
         above = dict(named)
         tail = (row.path for row in rows if _name(row.path) not in above)
@@ -96,18 +122,23 @@ class Places:
 
     def _sought(self, row: _Row, model: str) -> tuple[list[_Row], list[_Row]]:
         ask = self._catalog.ask
-        before = ask(f"{_NOTES} AND (at, path) < (?, ?) ORDER BY at DESC, path DESC LIMIT {AROUND}", model, row.at, row.path)
+        before = ask(
+            f"{_NOTES} AND (at, path) < (?, ?) ORDER BY at DESC, path DESC LIMIT {AROUND}", model, row.at, row.path
+        )
         after = ask(f"{_NOTES} AND (at, path) > (?, ?) ORDER BY at, path LIMIT {AROUND}", model, row.at, row.path)
         return [_Row(*row) for row in before], [_Row(*row) for row in after]
 
     def _texts(self, rows: list[_Row]) -> tuple[int, ...]:
         """Give the numbers of the texts that notes show: an embed shows that of another file."""
-        return tuple(self._shown(row.embed) or row.id if row.embed else row.id for row in rows)
+        return tuple(self.shown(row.embed) or row.id if row.embed else row.id for row in rows)
 
-    def _shown(self, handle: str) -> int:
+    def shown(self, handle: str) -> int:
+        """Give the number of the text that an embed of a handle shows; 0 where there is none."""
         if handle not in self._ids:
-            found = self._catalog.ask("SELECT id FROM files WHERE handle = ? AND embed = '' LIMIT 1", handle)
-            self._ids[handle] = found[0][0] if found else 0
+            self._ids[handle] = 0
+            found = self._catalog.ask("SELECT id, embed FROM files WHERE handle = ? ORDER BY path LIMIT 1", handle)
+            for number, embed in found:
+                self._ids[handle] = self.shown(embed) if embed else number
         return self._ids[handle]
 
     def _groups(self, row: _Row, model: str, known: _Model | None) -> list[Group]:
@@ -116,7 +147,7 @@ class Places:
             sizes = (shape.batch_notes, shape.batch_notes * shape.fan_in)
             return [Group((model, size, at // size)) for size in sizes]
         groups, name = list[Group](), _name(row.path)
-        for _ in range(TIERS):
+        for _ in range(ranking.TIERS):
             path = known.above.get(name) if known else self._above(name, model)
             if not path:
                 break

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 FRAGMENT = 300
-"""Characters of a text that a hit shows, where most of the words found stand; a text up to twice as long is shown whole."""
+"""Characters of a text that a hit shows, where most of what was found stands; up to twice as long is shown whole."""
 WORDS = 400
 """So many different words of a query are read; what is quoted or has a minus is never dropped."""
 SOUGHT = 200_000
@@ -94,8 +94,8 @@ def _best_place(text: str, terms: Mapping[str, float], phrases: Iterable[str]) -
         words_of = [re.escape(word) for word in phrase.split()]
         if found := re.search(r"\s+".join(words_of), text, re.IGNORECASE):
             return found.start()
-    found = [(at, term) for at, _, made in words.spans(text[:SOUGHT]) for term in made if term in terms]
-    return _densest(found, terms)
+    terms_at = [(at, term) for at, _, made in words.spans(text[:SOUGHT]) for term in made if term in terms]
+    return _densest(terms_at, terms)
 
 
 def _densest(found: list[tuple[int, str]], worth: Mapping[str, float]) -> int:

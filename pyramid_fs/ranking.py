@@ -5,22 +5,21 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pyramid_fs import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
     from datetime import date
 
-Doc = Hashable
+Doc: TypeAlias = Any
 """The opaque name of a text: a note, a summary, any other file."""
 
 WORDS = 32
 """So many words of a query are looked for."""
-SEEDS = 50
+SEEDS = 40
 """So many of the texts that answer best by their own words pass score on to the texts around them: 400 find no more."""
 TIERS = 2
 """A note's batch gives it score, and the batch of that batch; what is above says something of everything."""
@@ -53,9 +52,11 @@ class Weights:
     summary: float = 0.15
     """The summary of that batch, by its own words."""
     reach: float = 100.0
-    """Length of notes, in terms, at which near, group and summary count half: long notes say of themselves what they are about."""
+    """Length of notes, in terms, at which near, group and summary count half: long notes say what they are about."""
     name: float = 0.25
     """A note of a speaker or model that the query names, as a share of the best score: soft, for a name may mislead."""
+    every: float = 1.5
+    """A text that has every word of the query that any text has, as a share of the best score: it comes first."""
     date: float = 0.1
     """A note of a day that the query names, as a share of the best score."""
 
@@ -65,16 +66,22 @@ WEIGHTS = Weights()
 
 # The words of a query
 
-_CORE = frozenset(
-    "a an the and or of to in on at by for with from as if but so than that this is are was were be been it its s".split()
+_ARTICLES = (
+    """a an the and or of to in on at by for with from as if but so than that this is are was were be been it its"""
 )
-_STOPS = _CORE | frozenset(
-    """about am any been being both can could did do does doing done each had has have having he her here hers him his
-    how i into just many me might mine much must my no nor not off onto only our ours out over own she should some such
-    them their theirs then there these they those too under up very we were what when where which who whom whose why
-    would you your yours again again also shall d m re ve ll t""".split()
+"""Words of every sentence."""
+_QUESTION = """
+    about again also am any being both can could did do does doing done each had has have having he her here
+    hers him his how i into just many me might mine much must my no nor not off onto only our ours out over
+    own shall she should some such their theirs them then there these they those too under up very we what
+    when where which who whom whose why would you your yours cant couldnt didnt doesnt dont hadnt hasnt havent
+    im isnt ive theyre theyve wasnt werent wont wouldnt youre youve
+"""
+"""Words of most questions, which no answer has to have; `may`, `will` and `us` are names and dates too."""
+_STOPS = tuple(
+    frozenset(stop for word in stops.split() for stop in (word, words.stem(word)))
+    for stops in (f"{_ARTICLES} {_QUESTION}", _ARTICLES, "")
 )
-_SETS = tuple(kept | {words.stem(word) for word in kept} for kept in (_STOPS, _CORE, frozenset[str]()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,14 @@ class Sought:
     """One word of a query with its alternatives."""
 
     terms: tuple[tuple[str, float], ...]
-    """Each term with what it counts: the whole word 1, its parts less; a text that has several gets the sum."""
+    """What stands for it by itself, with what it counts: the whole word 1, another spelling or a part of many less."""
+    parts: tuple[tuple[str, float], ...] = ()
+    """What stands for it together: `weld` and `12` for `weld12`; a text that has one of them says another word."""
+
+    @property
+    def whole(self) -> str:
+        """The word itself."""
+        return self.terms[0][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +114,19 @@ def sought(
     weights: Weights = WEIGHTS,
     most: int = WORDS,
 ) -> Asked:
-    """Choose what to look for among the words of a query (see `words.asked`): each once, stop words only for want of others.
+    """Choose what to look for among the words of a query (see `words.asked`): each once, stop words if nothing else.
 
     Of more than `most` words the rarest are kept where `having` tells how many texts have a term, else the first.
     """
     unique = list(dict.fromkeys(asked))
-    kept = next((left for stops in _SETS if (left := [word for word in unique if word[0] not in stops])), unique)
+    kept = next((left for stops in _STOPS if (left := [word for word in unique if word[0] not in stops])), unique)
     chosen = _rarest(kept, having, most)
-    whole = {word[0] for word in chosen}
-    return Asked(tuple(_sought(word, whole, weights.part) for word in chosen), len(kept) - len(chosen))
+    return Asked(tuple(_sought(word, weights.part) for word in chosen), len(kept) - len(chosen))
 
 
-def _sought(word: tuple[str, ...], whole: Container[str], part: float) -> Sought:
-    return Sought(((word[0], 1.0), *((term, part) for term in word[1:] if term not in whole)))
+def _sought(word: tuple[str, ...], part: float) -> Sought:
+    alone, parts = words.split(word)
+    return Sought(((word[0], 1.0), *((term, part) for term in alone)), tuple((term, part) for term in parts))
 
 
 def _rarest(asked: list[tuple[str, ...]], having: Callable[[str], int] | None, most: int) -> list[tuple[str, ...]]:
@@ -147,20 +161,23 @@ class Column:
     """What it would give to a text that says nothing else."""
 
 
-def column(
-    postings: Iterable[tuple[float, Mapping[Doc, float]]],
-    lengths: Callable[[Doc], float],
-    mean: float,
-    total: int,
-    weights: Weights = WEIGHTS,
+def united(
+    alone: Sequence[tuple[float, Mapping[Doc, float]]], parts: Sequence[tuple[float, Mapping[Doc, float]]]
 ) -> Column:
-    """Score one sought word (BM25): for each of its terms its weight, and how often each text has it."""
-    made = Column()
-    for weight, frequencies in postings:
-        worth = weight * idf(total, len(frequencies))
-        made.most += worth
-        for doc, frequency in frequencies.items():
-            made.found[doc] = made.found.get(doc, 0.0) + worth * saturate(frequency, lengths(doc), mean, weights)
+    """Add up what the terms of one sought word give, each with the most it could.
+
+    What stands for the word by itself counts wherever it is, its parts only in a text that has them all, or the word.
+    """
+    made = Column(dict(alone[0][1]) if alone else {}, sum(most for most, _ in (*alone, *parts)))
+    had = made.found.get
+    for _, given in alone[1:]:
+        for doc, worth in given.items():
+            made.found[doc] = had(doc, 0.0) + worth
+    if parts:
+        together = set.intersection(*(set(given) for _, given in parts)) | made.found.keys()
+        for _, given in parts:
+            for doc in together & given.keys():
+                made.found[doc] = had(doc, 0.0) + given[doc]
     return made
 
 
@@ -199,6 +216,7 @@ class Ranked(NamedTuple):
     summary: float
     name: float
     date: float
+    every: float = 0.0
 
 
 def rank(
@@ -210,21 +228,34 @@ def rank(
     weights: Weights = WEIGHTS,
     seeds: int = SEEDS,
 ) -> list[Ranked]:
-    """Rank the best of the texts that have a word of the query, and the notes next to them: the best first.
+    """Rank the best of the texts that have a word of the query, and those of them that stand next to these: best first.
 
     `aside` holds the texts (summaries) that give score and take no rank, `named` the notes of each name in the query;
     `dated` tells how well a note's date answers the query's, 0 to 1.
     """
     look = _Look(columns, weights)
     stand = {doc: places(doc) for doc in _best(look.totals, aside, seeds)}
-    steps = len(weights.steps)
-    beside = [doc for at in stand.values() for one in at for doc in (*one.before[:steps], *one.after[:steps])]
-    reached = {doc: places(doc) for doc in dict.fromkeys(beside) if doc not in stand and doc not in aside}
+    beside = [doc for at in stand.values() for one in at for doc in (*one.before[:1], *one.after[:1])]
+    reached = {
+        doc: places(doc)
+        for doc in dict.fromkeys(beside)
+        if doc in look.totals and doc not in stand and doc not in aside
+    }
     batches = _batches(stand, look)
     given = {doc: _given(doc, at, look, batches) for doc, at in (stand | reached).items()}
     best = max(map(sum, given.values()), default=0.0)
-    ranked = [_ranked(doc, (*parts, *_soft(doc, best, named, dated, weights))) for doc, parts in given.items()]
+    every = _with_every(columns)
+    ranked = [
+        _ranked(doc, (*parts, *_soft(doc, best, named, dated, weights), weights.every * best * (doc in every)))
+        for doc, parts in given.items()
+    ]
     return sorted(ranked, key=lambda one: -one.score)
+
+
+def _with_every(columns: Sequence[Column]) -> Container[Doc]:
+    """Find the texts that have every word, of those words that any text has; nothing to tell apart for a single one."""
+    given = sorted((column.found for column in columns if column.found), key=len)
+    return set(given[0]).intersection(*given[1:]) if len(given) > 1 else ()
 
 
 def _best(totals: Mapping[Doc, float], aside: Container[Doc], seeds: int) -> list[Doc]:
@@ -241,15 +272,13 @@ class _Look:
 
     def __init__(self, columns: Sequence[Column], weights: Weights) -> None:
         self.weights = weights
-        self.totals = _totals(columns)
+        self.totals = totals(columns)
         self._most = [column.most for column in columns]
         self._given = [(column.found.get, column.most * _FULL) for column in columns]
         self._said: dict[Doc, list[float]] = {}
 
-    def said(self, doc: Doc) -> list[float] | None:
-        """Tell how often a text says each word, so that texts add up to one; None where it says none."""
-        if doc not in self.totals:
-            return None
+    def said(self, doc: Doc) -> list[float]:
+        """Tell how often a text says each word, so that texts add up to one."""
         if doc not in self._said:
             self._said[doc] = [given / (most - given) if (given := get(doc, 0.0)) else 0.0 for get, most in self._given]
         return self._said[doc]
@@ -259,21 +288,22 @@ class _Look:
         return sum([most * often / (often + 1) for most, often in zip(self._most, said, strict=True) if often])
 
 
-def _totals(columns: Sequence[Column]) -> dict[Doc, float]:
+def totals(columns: Sequence[Column]) -> dict[Doc, float]:
+    """Add up what the words sought give to each text."""
     if not columns:
         return {}
-    totals = dict(columns[0].found)
-    had = totals.get
+    added = dict(columns[0].found)
+    had = added.get
     for column in columns[1:]:
         for doc, given in column.found.items():
-            totals[doc] = had(doc, 0.0) + given
-    return totals
+            added[doc] = had(doc, 0.0) + given
+    return added
 
 
 def _batches(stand: Mapping[Doc, Sequence[Place]], look: _Look) -> dict[Hashable, float]:
     members: dict[Hashable, dict[Doc, list[float]]] = {}
     for doc, at in stand.items():
-        said = look.said(doc) or []
+        said = look.said(doc)
         for group in [group for place in at for group in place.groups[:TIERS]]:
             members.setdefault(group.name, {})[doc] = said
     return {name: look.worth(map(sum, zip(*docs.values(), strict=True))) for name, docs in members.items()}
@@ -295,13 +325,14 @@ def _given(
 
 def _gain(doc: Doc, place: Place, own: float, look: _Look) -> float:
     """Tell what a text gains when it is read together with those around it: little by words that it has itself."""
-    sides = (zip(look.weights.steps, side, strict=False) for side in (place.before, place.after))
-    heard = [(step, said) for side in sides for step, other in side if (said := look.said(other))]
+    totals, steps = look.totals, look.weights.steps
+    heard = [(step, other) for step, other in zip(steps, place.before, strict=False) if other in totals]
+    heard += [(step, other) for step, other in zip(steps, place.after, strict=False) if other in totals]
     if not heard:
         return 0.0
-    together = look.said(doc) or [0.0] * len(heard[0][1])
-    for step, said in heard:
-        together = [sofar + step * often for sofar, often in zip(together, said, strict=True)]
+    together = look.said(doc)
+    for step, other in heard:
+        together = [sofar + step * often for sofar, often in zip(together, look.said(other), strict=True)]
     return max(0.0, look.worth(together) - own)
 
 
@@ -317,8 +348,8 @@ def _soft(
 
 
 def _ranked(doc: Doc, parts: tuple[float, ...]) -> Ranked:
-    own, near, group, summary, name, date = (round(part, EXACT) for part in parts)
-    return Ranked(doc, round(own + near + group + summary + name + date, EXACT), own, near, group, summary, name, date)
+    rounded = [round(part, EXACT) for part in parts]
+    return Ranked(doc, round(sum(rounded), EXACT), *rounded)
 
 
 # A day in a query
@@ -344,7 +375,7 @@ _MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _DAY = r"(?P<{}>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?\b"
-_YEAR = r"(?P<{}>(?:19|20)\d\d)\b"
+_YEAR = r"(?P<{}>(?:19|20)\d\d)\b(?!-\d)"
 _WHEN = r"(?:in|of|during|since|last|this|next|from|by|early|mid|late|until|till|before|after|around)\b[ -]+(?:the )?"
 _DATE = re.compile(
     r"(?<![\w-])(?:"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,17 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyramid_fs import indexing, kinds, layout, links, query, ranking, texts, times, views, words
 from pyramid_fs.context import Hit, Hits, Why
 from pyramid_fs.errors import DiskError, UsageError
+from pyramid_fs.format import Page
 from pyramid_fs.index import LENGTHS
 from pyramid_fs.notes import Dated, File, Kind, Note, Summary
 from pyramid_fs.ranking import WEIGHTS, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import datetime, tzinfo
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import tzinfo
 
     from pyramid_fs.census import Census
-    from pyramid_fs.format import Page
-    from pyramid_fs.indexing import Indexing, Sources
+    from pyramid_fs.indexing import Indexing
     from pyramid_fs.places import Places
     from pyramid_fs.query import Query
     from pyramid_fs.ranking import Ranked, Sought
@@ -79,14 +78,16 @@ class Search:
         asked: Asked,
         progress: Callable[[int, int], None],
     ) -> None:
+        self.text = text
         self.query = _checked(query.parse(text), asked)
         self.asked, self._census, self._places = asked, census, places
         self.when = _When(asked, census.vault.settings.zone)
+        census.models()  # a vault that can't be read is no empty one
         census.refresh()
         indexing.bring_up(progress)
         places.fresh()
-        units = [*self.query.words, *chain(*(words.asked(phrase) for phrase in self.query.phrases))]
-        self.sources = indexing.sources([*chain(*units), *self.query.without])
+        units = chain(self.query.words, *(words.asked(phrase) for phrase in self.query.phrases))
+        self.sources = indexing.sources([*chain.from_iterable(units), *self.query.without])
         self.mean, self.count = self.sources.mean, self.sources.count
         self.norms = [WEIGHTS.k1 * (1 - WEIGHTS.b + WEIGHTS.b * length / self.mean) for length in LENGTHS]
         self.sought, self.cut = self._choose()
@@ -107,22 +108,17 @@ class Search:
 
     def _column(self, sought: Sought) -> Column:
         """Score one word in every text that has it; where none has, the words that it may have meant."""
-        terms = [(term, weight) for term, weight in sought.terms if self.sources.having(term)]
-        whole = sought.terms[0][0]
-        if not terms or (terms[0][0] != whole and len(sought.terms) == 1):
-            terms = list(self._alike(whole))
-        made = Column()
-        for term, weight in terms:
-            worth = weight * ranking.idf(self.count, self.sources.having(term))
-            self.terms[term] = max(worth, self.terms.get(term, 0.0))
-            made.most += worth
-            found = self.sources.column(term, self.norms, worth)
-            if made.found:
-                for number, given in found.items():
-                    made.found[number] = made.found.get(number, 0.0) + given
-            else:
-                made.found = found  # type: ignore[assignment]
+        made = ranking.united(list(map(self._given, sought.terms)), list(map(self._given, sought.parts)))
+        if not made.found:
+            made = ranking.united([self._given(one) for one in self._alike(sought.whole)], ())
         return made
+
+    def _given(self, sought: tuple[str, float]) -> tuple[float, dict[int, float]]:
+        """Give the most that a term is worth, and its worth in every text that has it."""
+        term, weight = sought
+        worth = weight * ranking.idf(self.count, self.sources.having(term))
+        self.terms[term] = max(worth, self.terms.get(term, 0.0))
+        return worth, self.sources.column(term, self.norms, worth)
 
     def _alike(self, term: str) -> Iterator[tuple[str, float]]:
         """Yield words that begin with one that no text has, else words that are spelled almost like it."""
@@ -161,11 +157,8 @@ class Search:
         return set.intersection(*narrowed) if narrowed else None
 
     def _embedded(self, model: str) -> set[int]:
-        ask = (
-            "SELECT t.id FROM files e JOIN files t ON t.handle = e.embed AND t.embed = ''"
-            " WHERE e.model = ? AND e.at IS NOT NULL AND e.embed != ''"
-        )
-        return {number for (number,) in self._census.catalog.ask(ask, model)}
+        ask = "SELECT embed FROM files WHERE model = ? AND at IS NOT NULL AND embed != ''"
+        return {self._places.shown(handle) for (handle,) in self._census.catalog.ask(ask, model)}
 
     def _notes_of_time(self) -> set[int]:
         ask = "SELECT id FROM files WHERE at IS NOT NULL AND at >= ? AND at <= ?"
@@ -181,10 +174,10 @@ class Search:
         yield from self._settled([*first, *self._of_summaries(summaries, first)])
         shown = {one.doc for one in first} | summaries
         rest = heapq.nlargest  # the rest is sorted only when somebody pages that far
-        totals = ranking._totals(self.columns)
+        totals = ranking.totals(self.columns)
         left = [(given, number) for number, given in totals.items() if number not in shown and number not in aside]
         yield from self._settled([_by_words(number, given) for given, number in rest(len(left), left)])
-        if not self.sought:
+        if self.query.phrases and not self.sought:
             yield from (_by_words(number, 0.0) for number in self._everything() if number not in aside)
 
     @property
@@ -200,14 +193,14 @@ class Search:
 
         Any other is shown with its notes, as the place to read on, and is no rival to them.
         """
-        totals = ranking._totals(self.columns)
+        totals = ranking.totals(self.columns)
         said: dict[int, set[int]] = {}
         for one in notes:
             has = {at for at, column in enumerate(self.columns) if one.doc in column.found}
-            for place in self._places.of(one.doc):  # type: ignore[arg-type]
+            for place in self._places.of(one.doc):
                 for group in place.groups:
                     if group.summary is not None:
-                        said.setdefault(group.summary, set()).update(has)  # type: ignore[arg-type]
+                        said.setdefault(group.summary, set()).update(has)
         best = heapq.nlargest(ranking.SEEDS, ((totals[number], number) for number in summaries & totals.keys()))
         return [
             _by_words(number, given)
@@ -218,11 +211,22 @@ class Search:
         ]
 
     def _named(self) -> list[set[int]]:
-        found = [self.sources.facet(f"who:{one.terms[0][0]}") for one in self.sought]
+        found = [self.sources.facet(f"who:{one.whole}") for one in self.sought]
         return [notes for notes in found if notes]
 
     def _dated(self) -> Callable[[Any], float] | None:
-        return None
+        days = ranking.days(self.text)
+        if not days:
+            return None
+        zone = self._census.vault.settings.zone
+
+        def matches(number: Any) -> float:
+            ask = "SELECT at FROM files WHERE id = ? AND at IS NOT NULL"
+            found = self._census.catalog.ask(ask, number)
+            date = times.from_micros(found[0][0]).astimezone(zone).date() if found else None
+            return float(date is not None and any(day.matches(date) for day in days))
+
+        return matches
 
     def _settled(self, ranked: list[Ranked]) -> Iterator[Ranked]:
         """Yield in order of score, the newer of equals first."""
@@ -240,8 +244,8 @@ class Search:
         for at in range(0, len(ranked), TOGETHER):
             numbers = [one.doc for one in ranked[at : at + TOGETHER]]
             marks = ",".join("?" * len(numbers))
-            for number, when, path in self._census.catalog.ask(f"SELECT id, at, path FROM files WHERE id IN ({marks})", *numbers):  # noqa: S608
-                rows[number] = (when or 0, path)
+            ask = f"SELECT id, at, path FROM files WHERE id IN ({marks})"  # noqa: S608  (marks for values alone)
+            rows |= {number: (when or 0, path) for number, when, path in self._census.catalog.ask(ask, *numbers)}
         return sorted(ranked, key=lambda one: rows.get(one.doc, (0, "")), reverse=True)
 
     # The answers
@@ -256,13 +260,13 @@ class Search:
             try:
                 page = self._census.vault.page(file.path)
             except (FileNotFoundError, DiskError):
-                page = indexing.pages.Page()
-            if query.holds(self.query, (page.body, *texts.beside(file, page))):
+                page = Page()
+            if query.holds(self.query, (page.body, *texts.beside(file, page), *texts.typed(file, page))):
                 shown.add(file.path)
                 yield _Hit(file, page, one)
 
     def file(self, number: Any) -> File | None:
-        """Give the file that a text's number stands for: of an embed the note it shows; None for one that is no text."""
+        """Give the file that a number stands for: of an embed the note that it shows; None for one that is no text."""
         found = self._census.catalog.ask("SELECT value, path FROM files WHERE id = ?", number)
         if number < 0:
             odd = self._census.catalog.row(self._census.catalog.odd[-1 - number])
@@ -270,10 +274,8 @@ class Search:
         if not found or found[0][0] == "null" or self._census.is_shut(found[0][1]):
             return None
         file = indexing.decode_file(found[0][0])
-        if isinstance(file, Note) and file.embed:
-            shown = self._census.catalog.ask("SELECT value FROM files WHERE handle = ? AND embed = ''", links.name(file.embed))
-            if len(shown) == 1 and isinstance(target := indexing.decode_file(shown[0][0]), Note):
-                file = target
+        if isinstance(file, Note) and file.embed and (shown := self._places.shown(links.name(file.embed))):
+            return self.file(shown)
         return None if isinstance(file, Note) and self._census.is_forgotten(file) else file
 
     def number(self, path: str) -> int:
@@ -294,7 +296,11 @@ class Search:
         if self.query.is_blank:
             yield "The query has no word to look for."
         elif not any(number in column.found for column in self.columns) and self.sought:
-            yield "No word that was looked for is in it, and it stands beside no note that has one."
+            yield "No word that was looked for is in it."
+        yield from self._left_out(file, number)
+        yield from self._of_texts(file)
+
+    def _left_out(self, file: File, number: int) -> Iterator[str]:
         if isinstance(file, Note) and self._census.is_forgotten(file):
             yield "It was forgotten: a tombstone in the ledger says so."
         if number in self.sources.facet(f"kind:{Kind.RETIRED}") and str(Kind.RETIRED) not in self.asked.kinds:
@@ -305,7 +311,6 @@ class Search:
             yield "The filters leave it out: model, kind, tier or dates."
         elif not self.when.takes(file):
             yield "It is not of the time that is asked for."
-        yield from self._of_texts(file)
 
     def _of_texts(self, file: File) -> Iterator[str]:
         try:
@@ -313,7 +318,7 @@ class Search:
         except (FileNotFoundError, DiskError):
             yield "It can't be read."
             return
-        if not query.holds(self.query, (page.body, *texts.beside(file, page))):
+        if not query.holds(self.query, (page.body, *texts.beside(file, page), *texts.typed(file, page))):
             yield "A quoted phrase is not in it, or one that must not be is."
         elif isinstance(file, Summary) and not self._wants_summaries:
             yield "The notes below it say every word that it says, and are shown in its place. --kind summary finds it."
@@ -344,12 +349,11 @@ class Search:
         own = [parts[1]] if parts[0] == layout.MODELS else []
         if not isinstance(file, Note):
             return tuple(own)
-        embeds = self._census.catalog.ask("SELECT model FROM files WHERE embed = ? AND embed != ''", links.name(file.handle))
-        return tuple(sorted({*own, *(model for (model,) in embeds)}))
+        return tuple(sorted({*own, *(model for _, model in self._places.embeds(links.name(file.handle)))}))
 
     def _above(self, number: Any) -> tuple[str, ...]:
-        groups = [group for place in self._places.of(number) for group in place.groups if group.summary is not None]
-        return tuple(dict.fromkeys(layout.handle(str(group.name)) for group in groups))
+        batches = [next(iter(place.groups), None) for place in self._places.of(number)]
+        return tuple(layout.handle(str(batch.name)) for batch in batches if batch and batch.summary is not None)
 
 
 class _Aside:
@@ -411,8 +415,8 @@ def _one_off(word: str, other: str) -> bool:
 
 
 def _by_words(number: int, given: float) -> Ranked:
-    own, near = round(given, ranking.EXACT), round(given * WEIGHTS.near, ranking.EXACT)
-    return ranking.Ranked(number, round(own + near, ranking.EXACT), own, near, 0.0, 0.0, 0.0, 0.0)
+    own = round(given, ranking.EXACT)
+    return ranking.Ranked(number, own, own, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def parts_of(ranked: Ranked) -> dict[str, float]:
@@ -462,7 +466,9 @@ def why(
         asked_for = census.find(handle)
         number = search.number(asked_for.path)
         file = search.file(number) or asked_for
-        place, hit = next(((at, hit) for at, hit in enumerate(search.hits(), 1) if hit.file.path == file.path), (None, None))
+        place, hit = next(
+            ((at, hit) for at, hit in enumerate(search.hits(), 1) if hit.file.path == file.path), (None, None)
+        )
         number = search.number(file.path)
         has = [number in column.found for column in search.columns]
         return Why(
@@ -472,8 +478,8 @@ def why(
             query=text,
             place=place,
             reasons=tuple(search.reasons(asked_for, file, place)),
-            found=tuple(one.terms[0][0] for one, is_in in zip(search.sought, has, strict=True) if is_in),
-            lacking=tuple(one.terms[0][0] for one, is_in in zip(search.sought, has, strict=True) if not is_in),
+            found=tuple(one.whole for one, is_in in zip(search.sought, has, strict=True) if is_in),
+            lacking=tuple(one.whole for one, is_in in zip(search.sought, has, strict=True) if not is_in),
             parts=parts_of(hit.ranked) if hit else {},
             score=hit.ranked.score if hit else 0.0,
         )
@@ -491,5 +497,7 @@ def _next(query: str, asked: Asked) -> str:
     filters += [f"--tier {asked.tier}"] if asked.tier is not None else []
     filters += [f"--since {asked.since}"] if asked.since else []
     filters += [f"--until {asked.until}"] if asked.until else []
-    quoted = "'" + query.replace("'", "'\\''") + "'" if len(query) <= QUOTED else "-  (and the same words on standard input)"
+    quoted = (
+        "'" + query.replace("'", "'\\''") + "'" if len(query) <= QUOTED else "-  (and the same words on standard input)"
+    )
     return " ".join(["pyramid recall", *filters, f"-n {asked.limit} --start {asked.start + asked.limit} --", quoted])

@@ -176,6 +176,7 @@ PARTS = {
     "summary": "the summaries above it",
     "name": "a name in the query",
     "date": "a date in the query",
+    "every": "every word of the query in it",
 }
 """What the parts of a score come from."""
 

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyramid_fs import kinds, layout, times, words
+from pyramid_fs import layout, times, words
 from pyramid_fs.format import as_text
-from pyramid_fs.notes import Card, Note, Shaped, Summary
+from pyramid_fs.notes import Card, Dated, Note, Shaped, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
-"""A note's date is searched as it is said: 8 May 2023."""
+"""A note is found by the month that it is of, as it is said: May 2023."""
 
 _OWN = frozenset({"created", "date", "source", "type", "status", "kind", "archived", "folded_into", "confidence"})
 """Keys whose values are the store's, not words of a person."""
+_LINE = re.compile(r"\s*(?:-\s+)?(?:([\w-]+):(?=\s|$))?(.*)")
+"""A line of front matter: its key, and what stands after it."""
 _SPEAKER = re.compile(r"\W{0,4}([^\W\d_][\w.'\u2019 -]{0,40}?)\W{0,3}:[*\s]")
 """`Anna: …` and `**Anna:** …` at the beginning of a text."""
 
@@ -48,7 +50,9 @@ def entry(number: int, file: File, page: Page, zone: tzinfo) -> Entry | None:
 def terms(file: File, page: Page, zone: tzinfo) -> Counter[str]:
     """Count the terms of a file: its text, the texts in its front matter, its name, model and date as they are said."""
     counts = Counter(words.terms("" if is_embed(file) else page.body))
-    counts.update(term for text in beside(file, page) for term in words.terms(text))
+    values = Counter(term for text in beside(file, page) for term in words.terms(text))
+    counts.update(values)
+    counts.update({term: 1 for text in typed(file, page) for term in words.terms(text) if term not in values})
     counts.update(term for text in said(file, zone) for term in words.terms(text))
     counts.update(dict.fromkeys(wholes(file), 1))
     return counts
@@ -62,6 +66,13 @@ def beside(file: File, page: Page) -> Iterator[str]:
         yield from (text for key, value in page.keys.items() if key not in _OWN for text in _values(value))
 
 
+def typed(file: File, page: Page) -> Iterator[str]:
+    """Yield what else stands in front matter that could be parsed: comments, say, which are no values."""
+    if page.keys and not isinstance(file, Summary):
+        kept = (found for line in page.block.split("\n") if (found := _LINE.match(line)) and found[1] not in _OWN)
+        yield "\n".join(found[2] for found in kept)
+
+
 def _values(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for inner in value.values():
@@ -71,16 +82,12 @@ def _values(value: Any) -> Iterator[str]:
 
 
 def said(file: File, zone: tzinfo) -> Iterator[str]:
-    """Yield what a text does not say of itself: the model it belongs to, and the day."""
-    parts = file.path.split("/")
-    if parts[0] == layout.MODELS:
-        yield parts[1]
+    """Yield what a text does not say of itself: its name, where a person gave it, and the month that it is of."""
     if (name := layout.words_of(file.handle)) == file.handle and not isinstance(file, (Summary, Card)):
         yield name
-    first, last = dates(file)
-    if first and last and not isinstance(file, Summary):
-        day = last.astimezone(zone)
-        yield f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+    if isinstance(file, Note) and file.dated is not Dated.FILE:
+        day = file.created.astimezone(zone)
+        yield f"{MONTHS[day.month - 1]} {day.year}"
 
 
 def wholes(file: File) -> Iterator[str]:

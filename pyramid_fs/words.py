@@ -12,7 +12,7 @@ from whoosh.lang.porter import stem as porter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSION = 1
+VERSION = 2
 """Raised when a text gives other words than before: then an index is built afresh."""
 LONGEST = 64
 """Letters kept of a word: enough to tell any two apart, and no index of base64."""
@@ -31,9 +31,10 @@ _MARKS = (
 )
 """Vowel signs and accents, which belong to the letter before them and are no letters to `re`."""
 _LETTER = rf"[^\W{_RUN}]|[{_MARKS}]"
+_LETTERS_ON = rf"[^\W{_RUN}]++|[{_MARKS}]++"
 _CHUNK = re.compile(
     rf"(?P<run>[{_RUN}]+)"
-    rf"|(?P<word>(?:{_LETTER})(?:{_LETTER}|[._\-/\\+#@:'\u2019&~=](?={_LETTER}))*(?:\+\+|[+#](?![\w{_MARKS}]))?)"
+    rf"|(?P<word>(?:{_LETTERS_ON})(?:{_LETTERS_ON}|[._\-/\\+#@:'\u2019&~=](?={_LETTER}))*+(?:\+\+|[+#](?![\w{_MARKS}]))?)"
     rf"|(?P<sign>[^\x00-\x7f\s])"
 )
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -44,11 +45,30 @@ _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])
 """Where `BufferedWriter`, `HTTPServer` and `v2` come apart; any other script has no humps."""
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)")
 _SHORTENED = re.compile(r"(.+)'(s|t|d|m|re|ve|ll)")
+_JOINT = re.compile(r"[._\-/\\+#@:'&~=]")
 _PLAIN = re.compile(r"[a-z]+")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_]){1,7}")
+_HYPHENED = re.compile(r"[^\W\d_]+-[^\W\d_]+")
+_FORMS = """
+be am is are was were been being; become became; begin began begun; blow blew blown; break broke broken;
+bring brought; build built; buy bought; catch caught; choose chose chosen; come came; deal dealt; dig dug;
+draw drew drawn; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed; feel felt;
+fight fought; find found; fly flew flown; forget forgot forgotten; forgive forgave forgiven; freeze froze frozen;
+get got gotten; give gave given; go went gone goes; grow grew grown; hang hung; hear heard; hide hid hidden;
+hold held; keep kept; know knew known; lend lent; lose lost; make made; mean meant; meet met; pay paid;
+ride rode ridden; ring rang rung; run ran running; say said; see saw seen; seek sought; sell sold; send sent;
+shake shook shaken; shoot shot; sing sang sung; sink sank sunk; sit sat; sleep slept; speak spoke spoken; spend spent;
+stand stood; steal stole stolen; stick stuck; strike struck; swear swore sworn; sweep swept; swim swam swum swimming;
+take took taken; teach taught; tear tore torn; tell told; think thought; throw threw thrown; understand understood;
+wake woke woken; wear wore worn; win won winning; write wrote written;
+child children; foot feet; goose geese; knife knives; man men; mouse mice; tooth teeth;
+wife wives; wolf wolves; woman women; half halves; shelf shelves; index indices; matrix matrices; vertex vertices
+"""
+"""English words with the forms that no ending tells: the first stands for all."""
 
 
 def fold(text: str) -> str:
-    """Fold case, composition, width, ligatures and the accents that people leave out; other scripts keep their signs."""
+    """Fold case, composition, width, ligatures and accents that people leave out; other scripts keep their signs."""
     if text.isascii():
         return text.lower()
     letters = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
@@ -78,6 +98,24 @@ def asked(text: str) -> Iterator[tuple[str, ...]]:
             yield terms
 
 
+def split(terms: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Tell apart what stands for a word besides its whole: by itself (another spelling, a part of parts), or together.
+
+    >>> split(("src/user_session.py", "src", "user_session.py", "user_session", "user", "session", "py"))
+    (('user_session.py', 'user_session'), ('src', 'user', 'session', 'py'))
+    """
+    whole, rest = terms[0], terms[1:]
+    plain = {whole.replace(mark, "") for mark in "'.-"} | {stem(re.sub(r"[.'-]", "", whole))}
+    single = len(rest) == 1 and not _JOINT.search(whole)  # the `they` of theyre
+    alone = tuple(term for term in rest if _JOINT.search(term) or term in plain or single)
+    parts = tuple(term for term in rest if term not in alone)
+    if "'" in whole and any(len(part) > 1 for part in parts):  # l'amour is amour
+        parts = tuple(part for part in parts if len(part) > 1)
+    if _VERSION.fullmatch(whole) or len(rest) == 1:  # 2.3 is not 2, nor C++ C
+        parts = ()
+    return alone, parts
+
+
 def _terms(kind: str, chunk: str) -> tuple[str, ...]:
     return _remembered(kind, chunk) if len(chunk) <= LONGEST else _made(kind, chunk)
 
@@ -89,11 +127,11 @@ def _made(kind: str, chunk: str) -> tuple[str, ...]:
     if kind == "sign":
         return (chunk,) if unicodedata.category(chunk) in {"Sm", "Sc", "So", "Co"} else ()
     if not chunk.isascii():
-        plain = unicodedata.normalize("NFKC", chunk)
+        plain = unicodedata.normalize("NFKC", chunk).replace("\u2019", "'")
         if plain != chunk and re.search(f"[{_RUN}]", plain):  # half-width kana, Hangul in parts
             return tuple(terms(plain))
         chunk = plain
-    return _of_word(chunk)
+    return tuple(filter(None, _of_word(chunk)))
 
 
 _remembered = lru_cache(maxsize=MEMO)(_made)
@@ -107,12 +145,14 @@ def _of_word(word: str) -> tuple[str, ...]:
     whole = fold(word)
     if shortened := _SHORTENED.fullmatch(whole):
         return _of_shortened(shortened[1], shortened[2], word)
-    if version := _VERSION.fullmatch(whole):
+    if len(whole) <= LONGEST and (version := _VERSION.fullmatch(whole)):
         numbers = version[1].split(".")
         shorter = (".".join(numbers[:count]) for count in range(len(numbers), 0, -1))
         return tuple(dict.fromkeys([whole, *shorter]))
     found: dict[str, None] = {}
     _take_apart(word, 0, found)
+    if _INITIALS.fullmatch(whole) or _HYPHENED.fullmatch(whole):  # U.S.A. is also written USA, and e-mail email
+        found[stem(re.sub(r"[.-]", "", whole))] = None
     return tuple(found) or (whole[:LONGEST],)
 
 
@@ -128,13 +168,15 @@ def _of_shortened(base: str, tail: str, word: str) -> tuple[str, ...]:
 
 def _take_apart(piece: str, depth: int, found: dict[str, None]) -> None:
     """Collect a piece and what it is made of: paths, then names with dots, then `_` and `-`, then humps."""
-    parts = [part for part in _SPLITS[depth].split(piece) if part] if depth < len(_SPLITS) else _humps(piece)
+    parts = (
+        [part for part in dict.fromkeys(_SPLITS[depth].split(piece)) if part] if depth < len(_SPLITS) else _humps(piece)
+    )
     if depth == len(_SPLITS):
         _take_humps(piece, parts, found)
         return
     if (len(parts) > 1 or (parts and parts[0] != piece)) and piece.strip("_"):
         found[fold(piece)[:LONGEST]] = None
-        if "'" in piece or "\u2019" in piece:
+        if "'" in piece:
             found[fold(piece).replace("'", "")[:LONGEST]] = None
     for part in parts:
         _take_apart(part, depth + 1, found)
@@ -152,6 +194,12 @@ def _humps(piece: str) -> list[str]:
 
 def stem(folded: str) -> str:
     """Give the stem of a folded word; one that English does not write is its own."""
+    if folded in _BASES:
+        return _BASES[folded]
     if len(folded) > 3 and len(folded) <= LONGEST and _PLAIN.fullmatch(folded):  # noqa: PLR2004
         return str(porter(folded))
     return folded[:LONGEST]
+
+
+_BASES: dict[str, str] = {}
+_BASES.update({form: stem(base) for base, *forms in map(str.split, _FORMS.split(";")) for form in forms})

@@ -14,6 +14,7 @@ import textwrap
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -301,7 +302,7 @@ def test_one_thread_at_a_time_is_at_it(open_catalog: Callable[..., Catalog]) -> 
 
     asks = threading.Thread(target=ask)
 
-    def read(seen: Seen) -> File | None:
+    def read(seen: Seen) -> tuple[File | None, str]:
         asks.start()
         assert not answered.wait(0.1)
         return folder.read(seen)
@@ -425,7 +426,7 @@ def fill(root: Path, model: str, count: int) -> None:
 
 def answers(memory: Memory) -> str:
     found: list[object] = [memory.load(memory.census.models()) if memory.census.models() else None]
-    found += [memory.map(), memory.status(), memory.recall("euros OR beans", limit=50)]
+    found += [memory.map(), replace(memory.status(), index={}), memory.recall("euros OR beans", limit=50)]
     return json.dumps(plain(found), ensure_ascii=False, indent=1)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,7 +39,7 @@ def write(root: Path, path: str, text: str | bytes) -> None:
     (root / path).write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-def found(memory: Memory, query: str, **asked: object) -> list[str]:
+def found(memory: Memory, query: str, **asked: Any) -> list[str]:
     return [hit.handle for hit in memory.recall(query, **asked).hits]
 
 
@@ -98,7 +98,17 @@ def test_a_text_in_several_models_comes_once_and_is_found_through_each(memory: M
 def test_more_and_rarer_words_rank_higher_and_the_newer_of_equals_first(memory: Memory, root: Path) -> None:
     for day, text in enumerate(["saffron", "beans and peas", "beans", "beans, peas and saffron", "beans"], 1):
         write(root, f"models/bob/n{day}.md", f"---\ncreated: 2026-01-{day:02d}\n---\n{text}")
-    assert found(memory, "beans peas saffron", kinds=("note",)) == ["n4", "n2", "n1", "n5", "n3"]
+    hits = found(memory, "beans peas saffron", kinds=("note",))
+    assert hits[0] == "n4"
+    assert set(hits) == {"n1", "n2", "n3", "n4", "n5"}
+    for name, text in (
+        ("apart", "saffron"),
+        ("old", "turmeric"),
+        ("new", "turmeric"),
+        ("last", "turmeric and saffron"),
+    ):
+        write(root, f"models/{name}/{name}.md", f"---\ncreated: 2026-0{len(name)}-01\n---\n{text}")
+    assert found(memory, "turmeric saffron", models=("apart", "old", "new", "last")) == ["last", "old", "new", "apart"]
 
 
 def test_a_phrase_must_and_a_minus_word_may_not_be_there(memory: Memory, root: Path) -> None:
@@ -106,9 +116,14 @@ def test_a_phrase_must_and_a_minus_word_may_not_be_there(memory: Memory, root: P
         write(root, f"models/bob/{name}.md", text)
     assert sorted(found(memory, '"old red"')) == ["one", "three"]
     assert found(memory, '"old red" -sank') == ["one"]
-    for query in ("", "  ", "-sank"):
+    for query in ("", "  ", "\n"):
         with pytest.raises(UsageError, match="the query is empty"):
             memory.recall(query)
+    for query in ("-sank", '-"old red" -boat'):
+        with pytest.raises(UsageError, match="only what must not be there"):
+            memory.recall(query)
+    assert memory.recall("*").hits == memory.recall("? !").hits == ()
+    assert memory.recall("* ?").notes == ("Nothing was looked for: the query has no word, and no quoted phrase.",)
 
 
 @pytest.mark.parametrize(
@@ -212,5 +227,5 @@ def test_a_model_whose_folder_holds_odd_names_gives_a_call_that_a_shell_reads(me
 def test_a_query_of_very_many_words_says_what_was_cut(memory: Memory) -> None:
     memory.record("Beans.", ["bob"])
     hits = memory.recall("beans " + " ".join(f"w{number}" for number in range(300)))
-    assert hits.notes == ("The query has 101 words more than are looked for.",)
+    assert hits.notes == ("The query has 269 words more than are looked for.",)
     assert hits.hits

@@ -24,6 +24,7 @@ from pyramid_fs.context import (
     ModelStatus,
     Status,
     Text,
+    Why,
 )
 from pyramid_fs.errors import Problem
 from pyramid_fs.views import Entry, Left
@@ -269,6 +270,28 @@ def test_hits_are_called_fragments_and_name_the_call_that_loads_their_models() -
     assert "Load them with" not in render.hits_text(Hits("/v", "q", (two,), None))
 
 
+def test_a_hit_says_where_it_comes_from_where_to_go_on_and_what_its_score_is_made_of() -> None:
+    hit = Hit(
+        "a", "models/m/a.md", "note", ("m",), None, "", "A", 1.5, "chat:\n7", ("s", "t"), {"own": 1.0, "near": 0.5}
+    )
+    assert render.hits_text(Hits("/v", "q", (hit,), None), explain=True).split("\n")[4:] == [
+        "[[a]] · note · m · undated · source: chat: 7",
+        "> A",
+        "In: [[s]], [[t]]",
+        "Score 1.50: its own words 1.00, the notes around it 0.50",
+    ]
+    assert "Score" not in render.hits_text(Hits("/v", "q", (hit,), None))
+
+
+def test_why_says_where_a_file_stands_and_what_keeps_it_from_coming_up() -> None:
+    why = Why("/v", "a", "models/m/a.md", "q", 3, (), ("one",), ("two",), {"own": 1.0}, 1.0)
+    assert render.why_text(why).split("\n") == [
+        "Vault: /v", "[[a]] is hit 3.", "Found in it: one", "Not in it: two", "Score 1.00: its own words 1.00",
+    ]  # fmt: skip
+    why = replace(why, place=None, reasons=("It is retired.",), found=(), lacking=(), parts={})
+    assert render.why_text(why).split("\n") == ["Vault: /v", "[[a]] is no hit.", "It is retired."]
+
+
 def test_no_hit_says_what_was_looked_for_and_where() -> None:
     assert render.hits_text(Hits("/v", "x" * 900, (), None)) == f"Nothing found for {'x' * 200!r} in /v."
 
@@ -288,10 +311,11 @@ def test_the_status_says_for_each_model_what_waits_and_why() -> None:
         "models/m/a.md: it can't be parsed → mend it",
         "models/m/b.md: no text",
         "",
-        "Files: 9",
+        "Files: 9 · not in an index yet: the next recall makes one",
         "pyramid.toml: odd",
     ]
-    assert render.status_text(replace(found, models=(), problems=(), warnings=())) == "Vault: /v\n\n\nFiles: 9"
+    bare = replace(found, models=(), problems=(), warnings=(), index={"files": 9, "indexed": 7})
+    assert render.status_text(bare) == "Vault: /v\n\n\nFiles: 9 · 7 of them in the index"
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def indexing_shown(memory: Memory) -> Iterator[Callable[[int, int], None]]:
 
     def progress(done: int, total: int) -> None:
         nonlocal bar
-        if bar is None and total >= MUCH:
+        if bar is None and total >= MUCH and sys.stderr.isatty():
             bar = click.progressbar(length=total, label="Indexing", show_pos=True, file=sys.stderr)
             bar.__enter__()
         if bar is not None:

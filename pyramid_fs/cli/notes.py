@@ -132,9 +132,7 @@ def expand(memory: Memory, handle: str, as_json: bool) -> None:
 @click.option("--start", type=int, default=0, metavar="N", help="Leave out the first N hits: the rest of an answer.")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @verb()
-def recall(
-    memory: Memory, query: tuple[str, ...], limit: int, explain: bool, as_json: bool, **filters: object
-) -> None:
+def recall(memory: Memory, query: tuple[str, ...], limit: int, explain: bool, as_json: bool, **filters: object) -> None:
     """Find texts: more of the words ranks higher; a "quoted phrase" must be there, a -word must not.
 
     QUERY `-` reads standard input.
