@@ -319,36 +319,40 @@ class Index:
         return self._keep_meta(folder, meta.birth, rev, meta.files)
 
     def write_segment(self, folder: Path, entries: Iterable[Entry]) -> Any:
-        """Write one segment beside those of the index, for a later `adopt`; give what Whoosh says of it."""
-        writer = self._writer(folder, locked=False)
+        """Write one segment in a folder of its own, for a later `adopt`; give what Whoosh says of it.
+
+        Not in the index's folder: Whoosh's temporary files have the same names in every process.
+        """
+        folder.mkdir(mode=0o700)
+        FileIndex.create(FileStorage(str(folder)), self._schema, _NAME)
+        writer = self._writer(folder)
         try:
             for entry in entries:
                 _add(writer, entry)
             segment = writer._finalize_segment()  # noqa: SLF001
-            writer._tempstorage.destroy()  # noqa: SLF001
+            writer._finish()  # noqa: SLF001
         except BaseException:
             _abandon(writer)
             raise
         return segment
 
-    def adopt(self, meta: Meta, segments: list[Any], gone: set[int], rev: int, *, last: bool) -> Meta:
-        """Take in segments written elsewhere; only with the `last` is swept what belongs to none."""
+    def adopt(self, meta: Meta, segment: Any, source: Path, gone: set[int], rev: int) -> Meta:
+        """Take in a segment that was written in a folder of its own."""
         folder = self.folder / meta.folder
+        for path in source.glob(f"{segment.segment_id()}.*"):
+            path.replace(folder / path.name)
         storage = FileStorage(str(folder))
         toc = TOC.read(storage, _NAME, schema=self._schema)
-        for segment in toc.segments:
-            _delete_from(segment, folder, gone)
-        kept = [segment for segment in toc.segments if segment.deleted_count() < segment.doc_count_all()]
-        TOC(self._schema, [*kept, *segments], toc.generation + 1).write(storage, _NAME)
-        if last:
-            clean_files(storage, _NAME, toc.generation + 1, [*kept, *segments])
-        else:
-            (folder / TOC._filename(_NAME, toc.generation)).unlink(missing_ok=True)  # noqa: SLF001
+        for before in toc.segments:
+            _delete_from(before, folder, gone)
+        kept = [before for before in toc.segments if before.deleted_count() < before.doc_count_all()]
+        TOC(self._schema, [*kept, segment], toc.generation + 1).write(storage, _NAME)
+        clean_files(storage, _NAME, toc.generation + 1, [*kept, segment])
         return self._keep_meta(folder, meta.birth, rev, meta.files)
 
-    def _writer(self, folder: Path, *, locked: bool = True) -> SegmentWriter:
+    def _writer(self, folder: Path) -> SegmentWriter:
         index = FileIndex(FileStorage(str(folder)), schema=self._schema)
-        return SegmentWriter(index, _lk=locked, timeout=1.0, delay=0.01, compound=False)
+        return SegmentWriter(index, timeout=1.0, delay=0.01, compound=False)
 
     def _keep_meta(self, folder: Path, birth: str, rev: int, known: Mapping[str, Facts]) -> Meta:
         toc = TOC.read(FileStorage(str(folder)), _NAME, schema=self._schema)

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from collections import deque
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pyramid_fs import files, indexed, texts
 from pyramid_fs import format as pages
-from pyramid_fs.errors import DiskError, PyramidError
+from pyramid_fs.errors import DiskError, Locked, PyramidError
 from pyramid_fs.index import LENGTHS, Damage, Index, View, length_byte
 from pyramid_fs.rows import decode
 from pyramid_fs.vault import open_vault
@@ -217,6 +218,8 @@ class Indexing:
         except Damage as error:
             if afresh:
                 raise _as_ours(error) from error
+            if not isinstance(error, Locked):
+                self._say(f"the index can't be written, so every file is read: {error}")
             return False
         return True
 
@@ -243,7 +246,9 @@ class Indexing:
 
     def _say_broken(self) -> None:
         self.index.close()
-        line = "the index did not fit what is on disk, and was built afresh"
+        self._say("the index did not fit what is on disk, and was built afresh")
+
+    def _say(self, line: str) -> None:
         self.news += [line] if line not in self.news else []
 
     def _follow(self, meta: Meta, progress: Progress) -> None:
@@ -270,12 +275,14 @@ class Indexing:
             while waiting or running:
                 while waiting and len(running) < cores:
                     running.append(_Share(self.vault, self.index, folder, waiting.popleft()))
-                segment = running[0].result(_beyond(progress, done, len(lacking)))
                 share = running.popleft()
-                done += len(share.lacking)
-                last = not (waiting or running)
-                meta = self.index.adopt(meta, [segment], gone, rev if last else share.lacking[-1].rev, last=last)
-                gone = set()
+                try:
+                    segment = share.result(_beyond(progress, done, len(lacking)))
+                    upto = share.lacking[-1].rev if waiting or running else rev
+                    meta = self.index.adopt(meta, segment, share.folder, gone, upto)
+                finally:
+                    share.stop()
+                done, gone = done + len(share.lacking), set()
                 progress(done, len(lacking))
         finally:
             for share in running:
@@ -343,21 +350,13 @@ class _Share:
 
     def __init__(self, vault: Vault, index: Index, folder: Path, lacking: list[Lacking]) -> None:
         self.lacking = lacking
-        self._out = folder / f"share-{os.urandom(4).hex()}"
-        words = [
-            sys.executable,
-            "-m",
-            "pyramid_fs.indexing",
-            str(vault.root),
-            str(index.folder),
-            str(folder),
-            str(self._out),
-        ]
-        self._list = self._out.with_suffix(".jsonl")
-        with self._list.open("w", encoding="utf-8") as file:
+        self.folder = folder / f"share-{os.urandom(4).hex()}"
+        self._listing = self.folder.with_suffix(".jsonl")
+        with self._listing.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(one) + "\n" for one in lacking)
+        program = [sys.executable, "-m", "pyramid_fs.indexing"]
         self._process = subprocess.Popen(  # noqa: S603  (this program itself)
-            [*words, str(self._list)],
+            [*program, str(vault.root), str(index.folder), str(self.folder), str(self._listing)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -370,25 +369,24 @@ class _Share:
         for line in self._process.stdout:
             progress(int(line))
         _, errors = self._process.communicate()
-        try:
-            if self._process.returncode:
-                raise RuntimeError(errors.strip().rpartition("\n")[2])
-            return pickle.loads(self._out.read_bytes())  # noqa: S301  (made a moment ago by our own process)
-        finally:
-            self._clean()
+        if self._process.returncode:
+            raise RuntimeError(errors.strip().rpartition("\n")[2])
+        return pickle.loads((self.folder / SEGMENT).read_bytes())  # noqa: S301  (made just now by our own process)
 
     def stop(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.communicate()
-        self._clean()
-
-    def _clean(self) -> None:
-        for path in (self._out, self._list):
-            path.unlink(missing_ok=True)
+        """End the process, if it has not ended, and clear away what it worked with."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._listing.unlink(missing_ok=True)
 
 
-def index_share(root: str, index: str, folder: str, out: str, listing: str) -> None:
+SEGMENT = "segment.pickle"
+"""What Whoosh says of a segment, handed from the process that wrote it to the one that takes it in."""
+
+
+def index_share(root: str, index: str, folder: str, listing: str) -> None:
     """Write the segment of the files that a listing names, and say every now and then how many are done."""
     vault = open_vault(Path(root))
     with Path(listing).open(encoding="utf-8") as file:
@@ -399,7 +397,7 @@ def index_share(root: str, index: str, folder: str, out: str, listing: str) -> N
 
     made = _shown(entries(vault, lacking), len(lacking), say)
     segment = Index(Path(index), indexed.key(vault.settings.zone_name)).write_segment(Path(folder), made)
-    Path(out).write_bytes(pickle.dumps(segment))
+    (Path(folder) / SEGMENT).write_bytes(pickle.dumps(segment))
 
 
 if __name__ == "__main__":

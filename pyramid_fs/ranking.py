@@ -227,13 +227,14 @@ def rank(
     dated: Callable[[Doc], float] | None = None,
     weights: Weights = WEIGHTS,
     seeds: int = SEEDS,
+    sums: Mapping[Doc, float] | None = None,
 ) -> list[Ranked]:
     """Rank the best of the texts that have a word of the query, and those of them that stand next to these: best first.
 
     `aside` holds the texts (summaries) that give score and take no rank, `named` the notes of each name in the query;
-    `dated` tells how well a note's date answers the query's, 0 to 1.
+    `dated` tells how well a note's date answers the query's, 0 to 1; `sums` are the columns' `totals`, where known.
     """
-    look = _Look(columns, weights)
+    look = _Look(columns, totals(columns) if sums is None else sums, weights)
     stand = {doc: places(doc) for doc in _best(look.totals, aside, seeds)}
     beside = [doc for at in stand.values() for one in at for doc in (*one.before[:1], *one.after[:1])]
     reached = {
@@ -270,9 +271,9 @@ def _best(totals: Mapping[Doc, float], aside: Container[Doc], seeds: int) -> lis
 class _Look:
     """What each text says of each word sought."""
 
-    def __init__(self, columns: Sequence[Column], weights: Weights) -> None:
+    def __init__(self, columns: Sequence[Column], sums: Mapping[Doc, float], weights: Weights) -> None:
         self.weights = weights
-        self.totals = totals(columns)
+        self.totals = sums
         self._most = [column.most for column in columns]
         self._given = [(column.found.get, column.most * _FULL) for column in columns]
         self._said: dict[Doc, list[float]] = {}

@@ -94,6 +94,7 @@ class Search:
         self.terms: dict[str, float] = {}
         """What each term that was looked for counts."""
         self.columns = [self._column(one) for one in self.sought]
+        self.totals = ranking.totals(self.columns)
         self.barred = self._barred()
         self.allowed = self._allowed()
 
@@ -170,12 +171,11 @@ class Search:
         """Yield what may answer, the best first: what the pyramid ranks, then the rest by its own words alone."""
         summaries = set[int]() if self._wants_summaries else self.sources.facet("kind:summary")
         aside = _Aside(self.barred, self.allowed, summaries)
-        first = ranking.rank(self.columns, self._places.of, aside, self._named(), self._dated(), WEIGHTS)
+        first = ranking.rank(self.columns, self._places.of, aside, self._named(), self._dated(), sums=self.totals)
         yield from self._settled([*first, *self._of_summaries(summaries, first)])
         shown = {one.doc for one in first} | summaries
         rest = heapq.nlargest  # the rest is sorted only when somebody pages that far
-        totals = ranking.totals(self.columns)
-        left = [(given, number) for number, given in totals.items() if number not in shown and number not in aside]
+        left = [(given, number) for number, given in self.totals.items() if number not in shown and number not in aside]
         yield from self._settled([_by_words(number, given) for given, number in rest(len(left), left)])
         if self.query.phrases and not self.sought:
             yield from (_by_words(number, 0.0) for number in self._everything() if number not in aside)
@@ -193,7 +193,6 @@ class Search:
 
         Any other is shown with its notes, as the place to read on, and is no rival to them.
         """
-        totals = ranking.totals(self.columns)
         said: dict[int, set[int]] = {}
         for one in notes:
             has = {at for at, column in enumerate(self.columns) if one.doc in column.found}
@@ -201,7 +200,7 @@ class Search:
                 for group in place.groups:
                     if group.summary is not None:
                         said.setdefault(group.summary, set()).update(has)
-        best = heapq.nlargest(ranking.SEEDS, ((totals[number], number) for number in summaries & totals.keys()))
+        best = heapq.nlargest(ranking.SEEDS, ((self.totals[number], number) for number in summaries & self.totals.keys()))
         return [
             _by_words(number, given)
             for given, number in best
