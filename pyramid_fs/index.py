@@ -30,7 +30,7 @@ with warnings.catch_warnings():
     from whoosh.codec.whoosh3 import W3Codec
     from whoosh.filedb.filestore import FileStorage
     from whoosh.index import TOC, FileIndex, clean_files
-    from whoosh.reading import SegmentReader
+    from whoosh.reading import SegmentReader, TermNotFound
     from whoosh.util.numeric import byte_to_length, length_to_byte
     from whoosh.writing import SegmentWriter
 
@@ -56,6 +56,7 @@ PAUSE = 0.02
 LENGTHS = tuple(float(byte_to_length(byte)) for byte in range(256))
 """Words of a text by the byte that an index keeps of it."""
 _NAME = "MAIN"
+_FORMAT = formats.Existence()
 Damage = Exception
 """Whatever a damaged index makes Whoosh raise: it can be anything, and always means the same."""
 
@@ -64,7 +65,7 @@ class _Counted(fields.FieldType):  # type: ignore[misc]
     """A field that is given its terms counted."""
 
     def __init__(self, *, scorable: bool) -> None:
-        super().__init__(formats.Existence(), None, scorable=scorable)
+        super().__init__(_FORMAT, None, scorable=scorable)
 
     def index(self, value: Mapping[str, int], **_: Any) -> Iterator[tuple[bytes, int, float, bytes]]:
         for term, count in value.items():
@@ -100,9 +101,10 @@ class Segment:
 
     def blocks(self, field: str, term: bytes) -> Iterator[tuple[Iterable[int], Sequence[float] | float]]:
         """Yield (places in the segment, how often) of a term; one number where all are the same."""
-        if (field, term) not in self._terms:
+        try:
+            matcher = self._terms.matcher(field, term, _FORMAT)
+        except TermNotFound:
             return
-        matcher = self._terms.matcher(field, term, formats.Existence())
         while True:
             matcher._read_data()  # noqa: SLF001
             places, weights, _ = matcher._data  # noqa: SLF001
@@ -113,10 +115,11 @@ class Segment:
 
     def having(self, term: bytes) -> int:
         """Count the texts that have a term."""
-        if ("text", term) not in self._terms:
-            return 0
         if not self.gone:
-            return int(self._terms.doc_frequency("text", term))
+            try:
+                return int(self._terms.doc_frequency("text", term))
+            except KeyError:
+                return 0
         return sum(1 for places, _ in self.blocks("text", term) for at in places if self.ids[at])
 
     def terms_from(self, field: str, prefix: str) -> Iterator[str]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 # what only some verbs use (advance, doctor, record, recall, the summarizers) is imported when they are called:
 # together they cost as much as the rest of a short command
-from pyramid_fs import census, context, files, kinds, layout, pyramid, settings, times, vault
+from pyramid_fs import census, context, files, kinds, layout, pyramid, settings, times, vault, watching
 from pyramid_fs import format as pages
 from pyramid_fs.answers import Answers
 from pyramid_fs.catalog import Catalog
-from pyramid_fs.errors import ExistsAlready, Problem, RefusedWrite, UsageError
+from pyramid_fs.errors import DiskError, ExistsAlready, Locked, Problem, RefusedWrite, UsageError
 from pyramid_fs.notes import Kind, Shaped, Summary
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ GROW_WAIT = 150.0
 """Seconds that `advance` waits for another process that grows the same model."""
 SOME = 4
 """So many summaries a trigger, for growth that nobody asked for."""
+BEAT, WATCH_LOCK = "watch.json", "watch.lock"
+"""What a watcher keeps in the cache folder: its heartbeat, and the lock that it holds while it runs."""
 
 
 def quiet(done: int, total: int) -> None:
@@ -97,6 +99,11 @@ class Memory:
     def name(self) -> str:
         """The vault's path, as every answer names it."""
         return str(self.vault.root)
+
+    @property
+    def cache(self) -> Path:
+        """The folder of all that is derived from the vault, and of the locks."""
+        return self._cache
 
     @property
     def summarizer(self) -> Summarizer | None:
@@ -275,6 +282,22 @@ class Memory:
         found = [self.census.fresh(model) for model in models if not advance.waits(tools, model)]
         return any(next(pyramid.plan(m.state, shape, now, settled=True), None) for m in found if not m.held)
 
+    def look(self, models: Sequence[str] | None = None) -> None:
+        """Bring catalog and index up to date with the disk, for some models (None: the whole vault)."""
+        self.census.refresh(models)
+        self._search[0].bring_up()
+
+    def prospect(self, model: str) -> watching.Prospect:
+        """Say whether `grow_some` would find anything to do in a model, as it was last looked at, and when it may."""
+        from pyramid_fs import advance
+
+        if self.vault.settings.read_only or not self.config.background or not self.summarizer:
+            return watching.Prospect()
+        if reason := advance.waits(self._tools(), model):
+            return watching.Prospect(waits=reason)
+        now = self.census.now(model)
+        return watching.Prospect() if now.held else watching.prospect(now.state, self.vault.settings.shape, self._clock())
+
     def time(self, text: str) -> datetime:
         """Read a time or a date as the vault's time zone takes it; raise UsageError for anything else."""
         try:
@@ -332,7 +355,22 @@ class Memory:
                 )
             )
         problems = tuple(doctor.problems(self.census))
-        return context.Status(self.name, tuple(models), problems, self._index_counts(), None, self.warnings)
+        return context.Status(
+            self.name, tuple(models), problems, self._index_counts(), self._watcher(), self.warnings
+        )
+
+    def _watcher(self) -> str | None:
+        """Say how the watcher is; None where none has ever run."""
+        try:
+            beat = watching.read_beat(files.read(self.cache / BEAT).decode("utf-8", "replace"))
+        except (FileNotFoundError, DiskError):
+            return None
+        try:
+            with files.locked(self.cache / WATCH_LOCK, 0.0):
+                is_held = False
+        except (Locked, DiskError) as error:
+            is_held = isinstance(error, Locked)
+        return watching.said(beat, self._clock().timestamp(), is_held=is_held) if beat else None
 
     def _index_counts(self) -> dict[str, int | None]:
         """Count the files that hold a text, on disk and in the index (None: there is no index)."""

@@ -207,7 +207,7 @@ def status_text(found: Status) -> str:
         facts += [f"{model.revised} revised"] if model.revised else []
         lines += [f"{model.name}: {' · '.join(facts)}", *(f"  {reason}" for reason in model.waiting)]
     lines += ["", *problems_lines(found.problems)] if found.problems else []
-    lines += ["", _index_line(found.index), *found.warnings]
+    lines += ["", _index_line(found.index), *([f"Watcher: {found.watcher}"] if found.watcher else []), *found.warnings]
     return "\n".join(lines).rstrip()
 
 

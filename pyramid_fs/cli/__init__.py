@@ -26,6 +26,7 @@ VERBS = {
     "why": "notes",
     "advance": "growth",
     "redo": "growth",
+    "watch": "watch",
     "status": "state",
     "verify": "state",
     "doctor": "state",
@@ -35,6 +36,7 @@ VERBS = {
     "entity": "shapes",
     "confirm": "shapes",
     "import": "setup",
+    "setup": "watch",
     "format": "setup",
 }
 """Each verb and the module that holds it, in the order in which `--help` lists them."""
@@ -53,6 +55,7 @@ HELP = {
     "why": "Say why a file comes up for a query, or why it does not.",
     "advance": "Write the summaries that are due.",
     "redo": "Write a summary and those above it again.",
+    "watch": "Follow the folder: what changes is found, what is due is summarized.",
     "status": "Show what waits and why.",
     "verify": "Prove that every note is counted exactly once.",
     "doctor": "List files that a person should look at, with the fix for each.",
@@ -62,6 +65,7 @@ HELP = {
     "entity": "Add entities.",
     "confirm": "Confirm pending entities and procedures.",
     "import": "Bring in notes that were written elsewhere.",
+    "setup": "Set up a service that watches the vault.",
     "format": "Print the page that describes the vault on disk.",
 }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .figures import ALL, Bench
 
 if TYPE_CHECKING:
-    from .figures import Row
+    from .rows import Row
 
 TURNS = 9
 

@@ -17,7 +17,8 @@ from unittest import mock
 from pyramid_fs import render
 from pyramid_fs.memory import Memory
 
-from . import made, stat_walk
+from . import made, search, stat_walk
+from .rows import Row, ms
 from .timing import environment, process, processes, pyramid, python, timed, turns
 
 if TYPE_CHECKING:
@@ -35,19 +36,6 @@ COVER = 4
 """So many summaries of a tier stand in a cover at the most."""
 RATE = 300
 """So many summaries a second that cost nothing to write are stored at the least, but for what the disk takes."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table."""
-
-    what: str
-    figure: str
-    baseline: str = ""
-    ratio: str = ""
-    limit: str = ""
-    holds: bool | None = None
-    """Whether it keeps within its limit; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +71,9 @@ class AtOnce:
         return f"{request.items[0].text[: request.target // 2]}\nWhat stood in {len(request.items)} sources."
 
 
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1000:,.1f} ms" if seconds < 1 else f"{seconds:,.2f} s"
-
-
 def _row(what: str, pair: Pair, baseline: str, limit: float) -> Row:
     holds = pair.ratio <= limit
-    return Row(what, _ms(pair.figure), f"{baseline}: {_ms(pair.baseline)}", f"{pair.ratio:.2f}", f"≤ {limit:g}", holds)
+    return Row(what, ms(pair.figure), f"{baseline}: {ms(pair.baseline)}", f"{pair.ratio:.2f}", f"≤ {limit:g}", holds)
 
 
 # Recording
@@ -142,8 +126,8 @@ def start(bench: Bench) -> Iterator[Row]:
     pair = processes(python("import pyramid_fs.memory"), click, bench.environ, bench.turns)
     yield Row(
         "cold `import pyramid_fs.memory`",
-        _ms(pair.figure),
-        f"`import click`: {_ms(pair.baseline)}",
+        ms(pair.figure),
+        f"`import click`: {ms(pair.baseline)}",
         f"{pair.ratio:.2f}",
     )
 
@@ -159,7 +143,7 @@ def verbs(bench: Bench) -> Iterator[Row]:
         for _ in range(bench.turns):
             words = [*call, next(texts)] if call[0] == "record" else call
             runs.append(process(pyramid("--vault", str(root), *words), bench.environ).seconds)
-        yield Row(f"cold `{call[0]}`, 30 notes", _ms(statistics.median(runs)))
+        yield Row(f"cold `{call[0]}`, 30 notes", ms(statistics.median(runs)))
 
 
 def cold_map(bench: Bench) -> Iterator[Row]:
@@ -257,7 +241,7 @@ def large(bench: Bench) -> Iterator[Row]:
     for count in (10_000, 100_000) if bench.full else (10_000,):
         root = bench.vault(f"large-{count}", {"big": count})
         first = process(pyramid("--vault", str(root), "map"), bench.environ)
-        yield Row(f"first `map` of {count:,} notes, nothing known", _ms(first.seconds), f"peak {first.peak:,.0f} MiB")
+        yield Row(f"first `map` of {count:,} notes, nothing known", ms(first.seconds), f"peak {first.peak:,.0f} MiB")
         grown = process(python(_ADVANCE, str(root)), bench.environ)
         per_thousand.append(grown.seconds / count * 1000)
         yield Row(f"`advance` of {count:,} notes to the end", f"{grown.seconds:,.1f} s", f"peak {grown.peak:,.0f} MiB",
@@ -296,13 +280,13 @@ def _shown(bench: Bench, root: Path, count: int, most: int) -> Iterator[Row]:
     what = f"cover of {count:,} notes, widest tier of {len(set(tiers))}"
     yield Row(what, f"{widest} summaries", "", "", f"≤ {COVER}", widest <= COVER)
     yield Row(f"what `load` prints of {count:,} notes", f"{chars:,} characters", "", "", f"≤ {most:,}", chars <= most)
-    yield Row(f"cold `load` of {count:,} notes", _ms(loaded.seconds), f"peak {loaded.peak:,.0f} MiB")
+    yield Row(f"cold `load` of {count:,} notes", ms(loaded.seconds), f"peak {loaded.peak:,.0f} MiB")
 
 
 def _proof(bench: Bench, root: Path, count: int) -> Iterator[Row]:
     for verb in (["verify"], ["recall", "piano", "station"]):
         run = process(pyramid("--vault", str(root), *verb), bench.environ)
-        yield Row(f"cold `{verb[0]}` of {count:,} notes", _ms(run.seconds), f"peak {run.peak:,.0f} MiB")
+        yield Row(f"cold `{verb[0]}` of {count:,} notes", ms(run.seconds), f"peak {run.peak:,.0f} MiB")
 
 
 def _replace_everywhere(folder: Path) -> None:
@@ -324,8 +308,8 @@ def _revised(bench: Bench, root: Path, count: int) -> Iterator[Row]:
     out = f"left out: {sum(item.count for item in left):,}, {'said' if says else 'NOT SAID'}"
     what = f"the same after a find-and-replace over all {count:,}"
     yield Row(what, f"{len(text):,} characters", out, "", f"≤ {MOST_CHARS:,}", fits and says)
-    yield Row("first `load` after it, all read again", _ms(run.seconds), f"peak {run.peak:,.0f} MiB")
+    yield Row("first `load` after it, all read again", ms(run.seconds), f"peak {run.peak:,.0f} MiB")
 
 
 ALL = {"start": start, "verbs": verbs, "record": record, "map": cold_map, "load": load_alone, "warm": warm_load,
-       "growth": growth, "large": large}  # fmt: skip
+       "growth": growth, "large": large, "recall": search.recall}  # fmt: skip
