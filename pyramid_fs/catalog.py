@@ -50,11 +50,14 @@ CREATE TABLE IF NOT EXISTS sources (name TEXT, summary TEXT, PRIMARY KEY (name, 
 CREATE INDEX IF NOT EXISTS by_summary ON sources (summary);
 CREATE TABLE IF NOT EXISTS gone (id INTEGER PRIMARY KEY, rev INT);
 CREATE INDEX IF NOT EXISTS gone_by_rev ON gone (rev);
+CREATE TABLE IF NOT EXISTS revs (rev INTEGER PRIMARY KEY, token TEXT);
 CREATE TABLE IF NOT EXISTS models (model TEXT PRIMARY KEY, stamp INT, mark TEXT, derived TEXT);
 CREATE TABLE IF NOT EXISTS trouble (model TEXT PRIMARY KEY, tries INT, at REAL, reason TEXT);
 """
-_FRESH = "".join(f"DROP TABLE IF EXISTS {table};" for table in ("meta", "files", "models", "sources", "gone"))
+_FRESH = "".join(f"DROP TABLE IF EXISTS {table};" for table in ("meta", "files", "models", "sources", "gone", "revs"))
 _BEGIN = "INSERT INTO meta VALUES ('rev', 0), ('birth', lower(hex(randomblob(8))));"
+_NEVER = 1 << 60
+"""A change that no walk is older than."""
 FEW = 100
 """So many handles are looked up one by one; for more, all embeds are gone through."""
 
@@ -109,7 +112,23 @@ class Catalog:
         self._copy: sqlite3.Connection | None = None
         self._copied = -1
         self._key = f"{VERSION}:{key}"
-        self._base = _open(path, self._key) if path else None
+        self._path = path
+        self._base: sqlite3.Connection | None = None
+        self._inode = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._base = _open(self._path, self._key) if self._path else None
+        self._inode = _inode(self._path) if self._path and self._base else 0
+
+    def _come_back(self) -> None:
+        """Begin anew where the file has been taken away, or another put in its place, under an open process."""
+        if self._base and self._path and _inode(self._path) != self._inode:
+            self.close()
+            for known in (self.groups, self.stamps, self._marks, self._skipped, self._complete, self._odd):
+                known.clear()
+            self._marked, self._index = False, None
+            self._begin()
 
     @one_at_a_time
     def close(self) -> None:
@@ -160,9 +179,12 @@ class Catalog:
         Only files that are new, changed or in doubt are read. A group that is as its rows on disk say is not even
         loaded. What lies under a folder that is `shut` is left alone.
         """
+        self._come_back()
         self._leave_to_newer()
-        began, change, kept = time.time_ns(), Change(), self._marks_on_disk()
+        began, change, kept, rev = time.time_ns(), Change(), self._marks_on_disk(), self._rev()
         changed_elsewhere = self._take_stamps()
+        for model in changed_elsewhere:
+            self._let_go(f"models/{model}")
         listings = _listings(seen)
         fresh, gone, settled = dict[str, Row](), list[str](), dict[str, str]()
         for key in dict.fromkeys([*listings, *(scopes or sorted(self._keys()))]):
@@ -177,7 +199,7 @@ class Catalog:
             gone += [path for path in left if not any(path.startswith(f"{folder}/") for folder in shut)]
             if mark and not any(row.doubt for row in new.values()):
                 settled[key] = mark
-        self._keep(fresh, gone, change)
+        self._keep(fresh, gone, change, rev)
         self._save_marks(
             {k: mark for k, mark in settled.items() if len(self.groups.get(k, {})) == _count(listings.get(k, []))},
             kept,
@@ -293,7 +315,21 @@ class Catalog:
                     self._index.setdefault(_name(path), []).append(path)
         return sorted(self._index.get(handle, []))
 
-    def _keep(self, fresh: dict[str, Row], gone: list[str], change: Change) -> None:
+    def _rev(self) -> int:
+        """Give the number of the last change on disk; what has a greater one was not there when a walk began."""
+        if self._base:
+            with contextlib.suppress(sqlite3.Error, UnicodeError):
+                return int(self._base.execute("SELECT value FROM meta WHERE key = 'rev'").fetchone()[0])
+        return _NEVER
+
+    def _let_go(self, key: str) -> None:
+        """Read a group's rows from disk again when they are asked for: another process has changed them there."""
+        if self._base:
+            for known in (self.groups, self._marks, self._skipped):
+                known.pop(key, None)
+            self._complete.discard(key)
+
+    def _keep(self, fresh: dict[str, Row], gone: list[str], change: Change, rev: int = _NEVER) -> None:
         for path, row in fresh.items():
             rows = self.groups.setdefault(group(path), {})
             if path not in rows or rows[path].value != row.value:
@@ -311,7 +347,7 @@ class Catalog:
             change.models |= self._embedding({_name(path) for path in change.paths})
         if fresh or gone:
             self._changes += 1
-            self._write(fresh, gone, change)
+            self._write(fresh, gone, change, rev)
 
     @one_at_a_time
     def embedded(self, key: str) -> set[str]:
@@ -348,14 +384,14 @@ class Catalog:
             if isinstance(row.file, Note) and row.file.embed and links.name(row.file.embed) in handles
         }
 
-    def _write(self, fresh: dict[str, Row], gone: list[str], change: Change) -> None:
+    def _write(self, fresh: dict[str, Row], gone: list[str], change: Change, rev: int) -> None:
         with self._transaction() as base:
             if base is None:
                 return
             left = [path for path in gone if _is_utf8(path)]
             first = _reserve(base, len(fresh) + len(left))
             _put(base, fresh, first)
-            _drop(base, left, first + len(fresh))
+            _drop(base, left, first + len(fresh), rev)
             base.executemany(
                 "INSERT INTO models VALUES (?, 1, NULL, NULL) ON CONFLICT (model)"
                 " DO UPDATE SET stamp = stamp + 1, mark = NULL, derived = NULL",
@@ -550,6 +586,13 @@ def _connect(path: Path, key: str) -> sqlite3.Connection:
     return base
 
 
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
 def _remove(path: Path) -> None:
     if path.parent.is_file():
         path.parent.unlink()
@@ -629,7 +672,10 @@ def _name(path: str) -> str:
 def _reserve(base: sqlite3.Connection, count: int) -> int:
     """Take so many numbers, never given before, for rows and their changes; give the first."""
     base.execute("UPDATE meta SET value = value + ? WHERE key = 'rev'", (count,))
-    return int(base.execute("SELECT value FROM meta WHERE key = 'rev'").fetchone()[0]) - count + 1
+    last = int(base.execute("SELECT value FROM meta WHERE key = 'rev'").fetchone()[0])
+    # a catalog that a power cut threw back gives the same numbers again, but not the same token
+    base.execute("INSERT OR REPLACE INTO revs VALUES (?, lower(hex(randomblob(8))))", (last,))
+    return last - count + 1
 
 
 def _put(base: sqlite3.Connection, rows: dict[str, Row], first: int) -> None:
@@ -641,10 +687,11 @@ def _put(base: sqlite3.Connection, rows: dict[str, Row], first: int) -> None:
     base.executemany("INSERT INTO sources VALUES (?, ?)", sorted(named))
 
 
-def _drop(base: sqlite3.Connection, paths: list[str], first: int) -> None:
-    numbered = [(number, path) for number, path in enumerate(paths, first)]
-    base.executemany("INSERT OR REPLACE INTO gone SELECT id, ? FROM files WHERE path = ?", numbered)
-    base.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in paths])
+def _drop(base: sqlite3.Connection, paths: list[str], first: int, rev: int) -> None:
+    """Take out rows, but for those that came after the walk that missed them had begun."""
+    numbered = [(number, path, rev) for number, path in enumerate(paths, first)]
+    base.executemany("INSERT OR REPLACE INTO gone SELECT id, ? FROM files WHERE path = ? AND rev <= ?", numbered)
+    base.executemany("DELETE FROM files WHERE path = ? AND rev <= ?", [(path, rev) for path in paths])
     base.executemany("DELETE FROM sources WHERE summary = ?", [(path,) for path in paths])
 
 

@@ -18,7 +18,7 @@ import threading
 import time
 import warnings
 from array import array
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import files, indexed
@@ -122,6 +122,11 @@ class Segment:
                 return 0
         return sum(1 for places, _ in self.blocks("text", term) for at in places if self.ids[at])
 
+    def live_terms_from(self, field: str, prefix: str) -> Iterator[str]:
+        """Yield the terms that begin with a prefix and stand in a text that is not gone."""
+        found = self.terms_from(field, prefix)
+        return (term for term in found if self.having(term.encode())) if self.gone else found
+
     def terms_from(self, field: str, prefix: str) -> Iterator[str]:
         """Yield the terms that begin with a prefix."""
         for name, term in self._terms.terms_from(field, prefix.encode()):
@@ -190,18 +195,18 @@ class View:
 
     def begins(self, prefix: str, most: int) -> list[str]:
         """List the first terms that begin with a prefix, at most so many."""
-        found: set[str] = set()
         with self._lock:
-            for segment in self._segments:
-                for term in segment.terms_from("text", prefix):
-                    found.add(term)
-                    if len(found) >= most * len(self._segments):
-                        break
-        return sorted(found)[:most]
+            first = [islice(segment.live_terms_from("text", prefix), most) for segment in self._segments]
+            return sorted(set(chain.from_iterable(first)))[:most]
 
     def has(self, number: int) -> bool:
         """Whether a text is in the index."""
         return any(number in segment.ids for segment in self._segments)
+
+    def held(self, numbers: Iterable[int]) -> set[int]:
+        """Tell which of some texts are in the index."""
+        wanted = set(numbers)
+        return wanted.intersection(chain.from_iterable(segment.ids for segment in self._segments))
 
     def words_of(self, numbers: Iterable[int]) -> float:
         """Count the words of some texts, as far as they are in the index."""
@@ -263,8 +268,11 @@ class Index:
             raise ValueError("it says nothing of itself")
         folder = self.folder / meta.folder
         storage = FileStorage(str(folder))
+        generation = TOC._latest_generation(storage, _NAME)  # noqa: SLF001
+        if generation == meta.generation and not indexed.fits(folder, meta):
+            raise ValueError("a file is not as it was written")
         toc = TOC.read(storage, _NAME, schema=self._schema)
-        if not indexed.fits(folder, meta, toc.generation):
+        if generation != meta.generation and not indexed.may_follow(folder, meta, generation, _prefixes(toc)):
             raise ValueError("a file is not as it was written")
         known = self._view.segments if self._view else {}
         with contextlib.ExitStack() as unless_read:
@@ -294,20 +302,23 @@ class Index:
 
     # Writing, under the lock
 
-    def begin(self, birth: str) -> Meta:
-        """Begin an empty index for a catalog; readers of the one before go on until they look again."""
+    def clear_way(self) -> None:
+        """Remove a file that lies where the index's folder should be."""
         if self.folder.is_file():
             self.folder.unlink()
+
+    def begin(self, birth: str) -> Meta:
+        """Begin an empty index for a catalog; readers of the one before go on until they look again."""
         old = files.subfolders(self.folder, ".") if self.folder.is_dir() else []
         folder = self.folder / f"i-{os.urandom(4).hex()}"
         folder.mkdir(parents=True, mode=0o700)
         FileIndex.create(FileStorage(str(folder)), self._schema, _NAME)
-        meta = self._keep_meta(folder, birth, 0, {})
+        meta = self._keep_meta(folder, birth, 0, "", {})
         for name in old:
             shutil.rmtree(self.folder / name, ignore_errors=True)
         return meta
 
-    def apply(self, meta: Meta, gone: set[int], entries: Iterable[Entry], rev: int) -> Meta:
+    def apply(self, meta: Meta, gone: set[int], entries: Iterable[Entry], rev: int, token: str = "") -> Meta:
         """Take texts out and others in, as one commit that stands for the changes up to `rev`."""
         folder = self.folder / meta.folder
         writer = self._writer(folder)
@@ -319,7 +330,7 @@ class Index:
         except BaseException:
             _abandon(writer)
             raise
-        return self._keep_meta(folder, meta.birth, rev, meta.files)
+        return self._keep_meta(folder, meta.birth, rev, token, meta.files)
 
     def write_segment(self, folder: Path, entries: Iterable[Entry]) -> Any:
         """Write one segment in a folder of its own, for a later `adopt`; give what Whoosh says of it.
@@ -339,7 +350,7 @@ class Index:
             raise
         return segment
 
-    def adopt(self, meta: Meta, segment: Any, source: Path, gone: set[int], rev: int) -> Meta:
+    def adopt(self, meta: Meta, segment: Any, source: Path, gone: set[int], rev: int, token: str = "") -> Meta:
         """Take in a segment that was written in a folder of its own."""
         folder = self.folder / meta.folder
         for path in source.glob(f"{segment.segment_id()}.*"):
@@ -351,21 +362,27 @@ class Index:
         kept = [before for before in toc.segments if before.deleted_count() < before.doc_count_all()]
         TOC(self._schema, [*kept, segment], toc.generation + 1).write(storage, _NAME)
         clean_files(storage, _NAME, toc.generation + 1, [*kept, segment])
-        return self._keep_meta(folder, meta.birth, rev, meta.files)
+        return self._keep_meta(folder, meta.birth, rev, token, meta.files)
 
     def _writer(self, folder: Path) -> SegmentWriter:
         index = FileIndex(FileStorage(str(folder)), schema=self._schema)
         return SegmentWriter(index, timeout=1.0, delay=0.01, compound=False)
 
-    def _keep_meta(self, folder: Path, birth: str, rev: int, known: Mapping[str, Facts]) -> Meta:
+    def _keep_meta(self, folder: Path, birth: str, rev: int, token: str, known: Mapping[str, Facts]) -> Meta:
         toc = TOC.read(FileStorage(str(folder)), _NAME, schema=self._schema)
-        prefixes = tuple(f"{segment.segment_id()}." for segment in toc.segments)
+        prefixes = _prefixes(toc)
         ours = (*prefixes, f"_{_NAME}_{toc.generation}.toc")
         names = [path.name for path in folder.iterdir() if path.name.startswith(ours)]
+        if lost := {name for name in known if name.startswith(prefixes)} - set(names):
+            raise ValueError(f"{min(lost)} is gone")
         facts = indexed.facts(folder, names, known)
-        meta = Meta(self._key, birth, rev, folder.name, toc.generation, indexed.boot(), facts)
+        meta = Meta(self._key, birth, rev, token, folder.name, toc.generation, indexed.boot(), facts)
         indexed.keep(self.folder, meta)
         return meta
+
+
+def _prefixes(toc: TOC) -> tuple[str, ...]:
+    return tuple(f"{segment.segment_id()}." for segment in toc.segments)
 
 
 def _column(folder: Path, segment: Any, name: str) -> bytes:

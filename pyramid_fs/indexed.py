@@ -31,6 +31,8 @@ class Meta:
     """Of the catalog that it follows."""
     rev: int
     """The number of the last change of the catalog that it holds."""
+    token: str
+    """What the catalog gave that change, and would not give another of the same number."""
     folder: str
     generation: int
     """Of Whoosh's list of segments."""
@@ -52,7 +54,9 @@ def read(folder: Path, wanted: str) -> Meta | None:
         meta = Meta(**raw, files=held)
     except Exception:  # noqa: BLE001  (whatever is wrong with it: it is of no use)
         return None
-    return meta if meta.key == wanted else None
+    kinds = (str, str, int, str, str, int, str)
+    typed = all(type(raw[name]) is kind for name, kind in zip(Meta.__slots__, kinds, strict=False))
+    return meta if typed and meta.key == wanted else None
 
 
 def keep(folder: Path, meta: Meta) -> None:
@@ -62,28 +66,40 @@ def keep(folder: Path, meta: Meta) -> None:
 
 
 def facts(folder: Path, names: Iterable[str], known: Mapping[str, Facts]) -> dict[str, Facts]:
-    """Describe files; the checksum of one that was described before is not computed again."""
+    """Describe files; raise ValueError where one that was described before is not as it was."""
     found = {}
     for name in names:
         stat = (folder / name).stat()
         before = known.get(name)
         same = before is not None and before[:2] == (stat.st_size, stat.st_mtime_ns)
-        found[name] = (stat.st_size, stat.st_mtime_ns, before[2] if before and same else _crc(folder / name))
+        crc = before[2] if before and same else _crc(folder / name)
+        if before and crc != before[2]:
+            raise ValueError(f"{name} is not as it was written")
+        found[name] = (stat.st_size, stat.st_mtime_ns, crc)
     return found
 
 
-def fits(folder: Path, meta: Meta, generation: int) -> bool:
-    """Whether the files are as they were written.
+def fits(folder: Path, meta: Meta) -> bool:
+    """Whether the files are as they were written; after another start of the machine each is read for that."""
+    sure = bool(meta.boot) and meta.boot == boot()
+    return all(_is_same(folder, meta, name, sure=sure) for name in meta.files)
 
-    A commit newer than what is said of it was interrupted by a kill, which harms no file; a power cut may.
+
+def may_follow(folder: Path, meta: Meta, generation: int, segments: tuple[str, ...]) -> bool:
+    """Whether a commit may follow what was said last, and its old segments are as they were written.
+
+    A commit that was never said was interrupted by a kill, which harms no file; a power cut may.
     """
-    if generation != meta.generation:
-        return bool(meta.boot) and meta.boot == boot()
-    for name, (size, time, crc) in meta.files.items():
-        stat = (folder / name).stat()
-        if stat.st_size != size or (stat.st_mtime_ns != time and _crc(folder / name) != crc):
-            return False
-    return True
+    if not meta.boot or meta.boot != boot() or generation < meta.generation:
+        return False
+    return all(_is_same(folder, meta, name) for name in meta.files if name.startswith(segments))
+
+
+def _is_same(folder: Path, meta: Meta, name: str, *, sure: bool = True) -> bool:
+    """Whether a file is as it was written; where its time can't be trusted, by its checksum."""
+    size, time, crc = meta.files[name]
+    stat = (folder / name).stat()
+    return stat.st_size == size and ((sure and stat.st_mtime_ns == time) or _crc(folder / name) == crc)
 
 
 def boot() -> str:

@@ -161,8 +161,10 @@ class Sources:
 
     def begins(self, prefix: str, most: int) -> list[str]:
         """List the first terms that begin with a prefix, at most so many."""
-        found = self.view.begins(prefix, most) if self.view else []
-        return sorted({*found, *self.loose.begins(prefix)})[:most]
+        # of the index's terms some may stand only in texts that have changed since
+        found = self.view.begins(prefix, most + len(self.stale)) if self.view else []
+        both = sorted({*found, *self.loose.begins(prefix)})
+        return [term for term in both if not self.stale or self.having(term)][:most]
 
 
 class Indexing:
@@ -197,7 +199,16 @@ class Indexing:
 
     def _fitting(self) -> View | None:
         view = self.index.view()
-        return view if view and view.meta.birth == self._census.catalog.birth else None
+        return view if view and self._follows(view.meta) else None
+
+    def _follows(self, meta: Meta) -> bool:
+        """Whether an index goes on from a change that the catalog knows."""
+        return meta.birth == self._census.catalog.birth and meta.token == self.token(meta.rev)
+
+    def token(self, rev: int) -> str:
+        """Give what the catalog knows a change by, beside its number; empty for none."""
+        found = self._census.catalog.ask("SELECT token FROM revs WHERE rev = ?", rev)
+        return str(found[0][0]) if found else ""
 
     # Bringing it up to date
 
@@ -213,6 +224,7 @@ class Indexing:
         if view and view.meta.rev >= self.rev():
             return True
         try:
+            self.index.clear_way()
             with files.locked(self.index.lock, wait):
                 self._write(birth, progress, afresh=afresh)
         except Damage as error:
@@ -224,7 +236,7 @@ class Indexing:
         return True
 
     def _write(self, birth: str, progress: Progress, *, afresh: bool) -> None:
-        meta = None if afresh else self._usable(birth)
+        meta = None if afresh else self._usable()
         if meta:
             try:
                 self._follow(meta, progress)
@@ -236,9 +248,9 @@ class Indexing:
                 return
         self._follow(self.index.begin(birth), progress)
 
-    def _usable(self, birth: str) -> Meta | None:
+    def _usable(self) -> Meta | None:
         view, meta = self.index.view(), self.index.meta()
-        if view and meta and meta.birth == birth:
+        if view and meta and self._follows(meta):
             return meta
         if self.index.exists():
             self._say_broken()
@@ -253,15 +265,19 @@ class Indexing:
 
     def _follow(self, meta: Meta, progress: Progress) -> None:
         rev = self.rev()
+        token = self.token(rev)
         lacking, gone = self.lacking(meta.rev), self.gone(meta.rev)
-        # a number given after the index was written can't be in it, unless a kill came before that was said
-        gone |= {one.id for one in lacking if one.id <= meta.rev or not self.index.is_said(meta)}
+        view = self.index.view()
+        if view and (meta.rev == 0 or not self.index.is_said(meta)):  # cut short before it could be said how far it is
+            gone |= view.held(one.id for one in lacking)
+        else:  # a number given after the index was written can't be in it
+            gone |= {one.id for one in lacking if one.id <= meta.rev}
         if len(lacking) >= SHARED:
             self._share(meta, lacking, gone, rev, progress)
         elif lacking or gone:
-            self.index.apply(meta, gone, _shown(entries(self.vault, lacking), len(lacking), progress), rev)
+            self.index.apply(meta, gone, _shown(entries(self.vault, lacking), len(lacking), progress), rev, token)
         else:
-            self.index.apply(meta, gone, [], rev)
+            self.index.apply(meta, gone, [], rev, token)
 
     def _share(self, meta: Meta, lacking: list[Lacking], gone: set[int], rev: int, progress: Progress) -> None:
         """Let processes index a share each; what is done is taken in, in order, as it comes."""
@@ -278,8 +294,8 @@ class Indexing:
                 share = running.popleft()
                 try:
                     segment = share.result(_beyond(progress, done, len(lacking)))
-                    upto = share.lacking[-1].rev if waiting or running else rev
-                    meta = self.index.adopt(meta, segment, share.folder, gone, upto)
+                    upto = (rev, self.token(rev)) if not (waiting or running) else (meta.rev, meta.token)
+                    meta = self.index.adopt(meta, segment, share.folder, gone, *upto)
                 finally:
                     share.stop()
                 done, gone = done + len(share.lacking), set()
@@ -354,7 +370,7 @@ class _Share:
         self._listing = self.folder.with_suffix(".jsonl")
         with self._listing.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(one) + "\n" for one in lacking)
-        program = [sys.executable, "-m", "pyramid_fs.indexing"]
+        program = [sys.executable, "-P", "-m", "pyramid_fs.indexing"]
         self._process = subprocess.Popen(  # noqa: S603  (this program itself)
             [*program, str(vault.root), str(index.folder), str(self.folder), str(self._listing)],
             stdin=subprocess.DEVNULL,
@@ -364,20 +380,22 @@ class _Share:
         )
 
     def result(self, progress: Callable[[int], None]) -> object:
-        """Wait for the segment; raise RuntimeError where there is none."""
+        """Wait for the segment; raise DiskError where there is none."""
         assert self._process.stdout  # noqa: S101
         for line in self._process.stdout:
             progress(int(line))
         _, errors = self._process.communicate()
         if self._process.returncode:
-            raise RuntimeError(errors.strip().rpartition("\n")[2])
+            raise DiskError(f"a process that indexes ended early: {errors.strip().rpartition(chr(10))[2]}")
         return pickle.loads((self.folder / SEGMENT).read_bytes())  # noqa: S301  (made just now by our own process)
 
     def stop(self) -> None:
         """End the process, if it has not ended, and clear away what it worked with."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.communicate()
+        self._process.kill()
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe:
+                pipe.close()
+        self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
         self._listing.unlink(missing_ok=True)
 

@@ -296,7 +296,9 @@ class Memory:
         if reason := advance.waits(self._tools(), model):
             return watching.Prospect(waits=reason)
         now = self.census.now(model)
-        return watching.Prospect() if now.held else watching.prospect(now.state, self.vault.settings.shape, self._clock())
+        return (
+            watching.Prospect() if now.held else watching.prospect(now.state, self.vault.settings.shape, self._clock())
+        )
 
     def time(self, text: str) -> datetime:
         """Read a time or a date as the vault's time zone takes it; raise UsageError for anything else."""
@@ -355,9 +357,7 @@ class Memory:
                 )
             )
         problems = tuple(doctor.problems(self.census))
-        return context.Status(
-            self.name, tuple(models), problems, self._index_counts(), self._watcher(), self.warnings
-        )
+        return context.Status(self.name, tuple(models), problems, self._index_counts(), self._watcher(), self.warnings)
 
     def _watcher(self) -> str | None:
         """Say how the watcher is; None where none has ever run."""
@@ -379,7 +379,8 @@ class Memory:
         ask = self.census.catalog.ask
         known = ask("SELECT count(*) FROM files WHERE value != 'null'")[0][0] + len(self.census.catalog.odd)
         meta = indexed.read(self._cache / "index", indexed.key(self.vault.settings.zone_name))
-        if meta is None or meta.birth != self.census.catalog.birth:
+        token = ask("SELECT token FROM revs WHERE rev = ?", meta.rev) if meta else []
+        if meta is None or meta.birth != self.census.catalog.birth or meta.token != (token[0][0] if token else ""):
             return {"files": known, "indexed": None}
         lacking = ask("SELECT count(*) FROM files WHERE value != 'null' AND rev > ?", meta.rev)[0][0]
         return {"files": known, "indexed": known - lacking - len(self.census.catalog.odd)}

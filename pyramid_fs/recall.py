@@ -200,7 +200,9 @@ class Search:
                 for group in place.groups:
                     if group.summary is not None:
                         said.setdefault(group.summary, set()).update(has)
-        best = heapq.nlargest(ranking.SEEDS, ((self.totals[number], number) for number in summaries & self.totals.keys()))
+        best = heapq.nlargest(
+            ranking.SEEDS, ((self.totals[number], number) for number in summaries & self.totals.keys())
+        )
         return [
             _by_words(number, given)
             for given, number in best

@@ -1,4 +1,4 @@
-"""What the watcher decides, as plain values: which folders to look at, when to wake, what a model may grow, what to show."""
+"""What the watcher decides, as plain values: where to look, when to wake, what a model may grow, what to show."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Beat:
 
 def spell_beat(beat: Beat) -> str:
     """Spell a heartbeat as JSON."""
-    return json.dumps(asdict(beat), ensure_ascii=False)
+    return json.dumps(asdict(beat))
 
 
 def read_beat(text: str) -> Beat | None:

@@ -92,8 +92,10 @@ def asked(text: str) -> Iterator[tuple[str, ...]]:
     """Yield the terms of each word of a query: the whole first, then its parts."""
     for found in _CHUNK.finditer(text):
         chunk = found.group()
-        if found.lastgroup == "run" and len(chunk) > 1:
-            yield from ((pair,) for pair in _pairs(fold(chunk)))
+        if found.lastgroup == "run" and len(folded := fold(chunk)) > 1:
+            yield from ((pair,) for pair in _pairs(folded))
+        elif found.lastgroup == "run":
+            yield (folded,)
         elif terms := _terms(found.lastgroup or "", chunk):
             yield terms
 

@@ -31,7 +31,7 @@ def _grow(memory: Memory, models: tuple[str, ...]) -> None:
         return
     if not memory.due_soon(models):
         return
-    words = [sys.executable, "-m", "pyramid_fs", "--vault", memory.name, "advance", "--background", *models]
+    words = [sys.executable, "-P", "-m", "pyramid_fs", "--vault", memory.name, "advance", "--background", *models]
     import subprocess  # costs as much as reading the vault
 
     subprocess.Popen(  # noqa: S603  (this program itself; it outlives the command, which doesn't wait for a model)

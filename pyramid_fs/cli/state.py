@@ -49,7 +49,11 @@ def reindex(memory: Memory, as_json: bool) -> None:
     """Build the index afresh from the files. Never needed: recall heals it by itself."""
     with indexing_shown(memory) as progress:
         count = memory.reindex(progress=progress)
-    answer({"vault": memory.name, "indexed": count}, f"{count} {'text is' if count == 1 else 'texts are'} in the index.", as_json=as_json)
+    answer(
+        {"vault": memory.name, "indexed": count},
+        f"{count} {'text is' if count == 1 else 'texts are'} in the index.",
+        as_json=as_json,
+    )
 
 
 COMMANDS = {"status": status, "verify": verify, "doctor": doctor, "reindex": reindex}

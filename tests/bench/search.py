@@ -13,6 +13,7 @@ import time
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from pyramid_fs import kinds, layout, vault, words
 from pyramid_fs import recall as searching
@@ -90,7 +91,7 @@ def recall(bench: Bench) -> Iterator[Row]:
 
 
 def _built(memory: Memory, count: int) -> Iterator[Row]:
-    seconds = timed(lambda: memory.reindex())
+    seconds = timed(partial(memory.reindex))
     cache = memory._cache / "index"
     size = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file())
     text = sum(len(memory.vault.page(path).body.encode()) for path in _paths(memory))
@@ -105,15 +106,12 @@ def _paths(memory: Memory) -> list[str]:
 
 def _asked(memory: Memory, root: Path, count: int, rounds: int) -> Iterator[Row]:
     language = Language(7)
-    with closing(_fts(memory)) as base:
+    with closing(_fts(memory)) as base, mock.patch.object(memory.census, "refresh"):
         memory.recall("x")
-        walk, memory.census.refresh = memory.census.refresh, lambda *_: None  # type: ignore[method-assign]
         ranked = partial(_ranked, memory)
-        for what, draw in (
-            ("one to three words", lambda: language.query(language.draw.randint(1, 3), 50, 5_000)),
-            ("a sentence of eight", lambda: language.query(8, 5, 2_000)),
-        ):
-            queries = [draw() for _ in range(QUERIES)]
+        short = [language.query(language.draw.randint(1, 3), 50, 5_000) for _ in range(QUERIES)]
+        sentences = [language.query(8, 5, 2_000) for _ in range(QUERIES)]
+        for what, queries in (("one to three words", short), ("a sentence of eight", sentences)):
             pair = _turns(queries, ranked, _fts_search(base), max(3, rounds // 3))
             yield Row(f"the ten best, warm, {what}, {count:,} notes", ms(pair.figure),
                         f"FTS5: {ms(pair.baseline)}", f"{pair.ratio:.2f}", "≤ 5", pair.ratio <= 5)  # fmt: skip
@@ -126,7 +124,6 @@ def _asked(memory: Memory, root: Path, count: int, rounds: int) -> Iterator[Row]
         holds = 1 / pair.ratio >= 100 if count >= 100_000 else None
         yield Row(f"the same, {count:,} notes", ms(pair.figure), f"{tool}: {ms(pair.baseline)}",
                     f"1/{1 / pair.ratio:,.0f}", "≤ 1/100" if holds is not None else "", holds)  # fmt: skip
-        memory.census.refresh = walk  # type: ignore[method-assign]
 
 
 def _ranked(memory: Memory, query: str) -> list[Any]:
