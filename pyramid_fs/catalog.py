@@ -13,6 +13,7 @@ import os
 import sqlite3
 import threading
 import time
+import zlib
 from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -111,7 +112,7 @@ class Catalog:
         self._changes = 0
         self._copy: sqlite3.Connection | None = None
         self._copied = -1
-        self._key = f"{VERSION}:{key}"
+        self._key = f"{VERSION}:{zlib.crc32(_TABLES.encode())}:{key}"  # other tables are another catalog
         self._path = path
         self._base: sqlite3.Connection | None = None
         self._inode = 0

@@ -82,8 +82,10 @@ class Search:
         self.query = _checked(query.parse(text), asked)
         self.asked, self._census, self._places = asked, census, places
         self.when = _When(asked, census.vault.settings.zone)
-        census.models()  # a vault that can't be read is no empty one
         census.refresh()
+        for problem in census.shut:
+            if problem.path == layout.MODELS:  # a vault that can't be read is no empty one
+                raise DiskError(f"{census.vault.root / layout.MODELS} can't be read: {problem.reason}")
         indexing.bring_up(progress)
         places.fresh()
         units = chain(self.query.words, *(words.asked(phrase) for phrase in self.query.phrases))
@@ -130,6 +132,11 @@ class Search:
         elif len(term) >= LONG:
             near = [other for other in self.sources.begins(term[:2], 5_000) if _one_off(term, other)][:ALIKE]
             yield from ((other, SPELLED) for other in near)
+
+    @property
+    def looked_for(self) -> Iterator[tuple[Sought, Column]]:
+        """Yield each word that is looked for, with what it gives."""
+        return zip(self.sought, self.columns, strict=True)
 
     # What may answer
 
@@ -471,7 +478,8 @@ def why(
             ((at, hit) for at, hit in enumerate(search.hits(), 1) if hit.file.path == file.path), (None, None)
         )
         number = search.number(file.path)
-        has = [number in column.found for column in search.columns]
+        typed = {terms[0]: text[start:end] for start, end, terms in words.spans(text)}
+        has = {typed.get(one.whole, one.whole): number in column.found for one, column in search.looked_for}
         return Why(
             vault=name,
             handle=file.handle,
@@ -479,8 +487,8 @@ def why(
             query=text,
             place=place,
             reasons=tuple(search.reasons(asked_for, file, place)),
-            found=tuple(one.whole for one, is_in in zip(search.sought, has, strict=True) if is_in),
-            lacking=tuple(one.whole for one, is_in in zip(search.sought, has, strict=True) if not is_in),
+            found=tuple(word for word, is_in in has.items() if is_in),
+            lacking=tuple(word for word, is_in in has.items() if not is_in),
             parts=parts_of(hit.ranked) if hit else {},
             score=hit.ranked.score if hit else 0.0,
         )

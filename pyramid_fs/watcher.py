@@ -70,6 +70,7 @@ HEARD: list[type[events.FileSystemEvent]] = [
 """The events that say that something changed. To be read or opened is no change, and what changes a folder has an
 event of its own."""
 
+_APPEARS = frozenset({"created", "moved"})
 _TOPS = (layout.MODELS, *layout.SHAPES)
 log = logging.getLogger("pyramid_fs.watcher")
 
@@ -145,17 +146,19 @@ class Ears:
         self._heard = threading.Event()
         self._complaints = _Overflow(self._doubt)
         self._is_doubtful = False
+        self.has_grown = False
+        """Whether folders have appeared since it was proved that all are listened at."""
 
     def open(self) -> str:
         """Begin to listen; say what keeps it from hearing everything, empty where nothing does."""
         self.close()
         self._is_doubtful = False
-        self._observer = Observer()
-        self._observer.daemon = True
         logging.getLogger("watchdog").addHandler(self._complaints)
         logging.getLogger("watchdog").propagate = False
         try:
             self._probes.mkdir(parents=True, exist_ok=True)
+            self._observer = Observer()
+            self._observer.daemon = True
             self._observer.schedule(_Ear(self._probed), str(self._probes), event_filter=HEARD)
             self._observer.schedule(_Ear(self._hear_top), str(self._root), event_filter=HEARD)
             ear = _Ear(self._hear)
@@ -183,6 +186,7 @@ class Ears:
 
     def prove(self) -> str:
         """Prove that events arrive, or else begin anew; say what keeps it from hearing everything."""
+        self.has_grown = False
         return self.open() if self._is_doubtful or self._check() else ""
 
     @property
@@ -219,8 +223,11 @@ class Ears:
         if heard is None:
             return ""
         folders = dict(_folders(self._root, self._tops()))
-        missed = watching.unheard(folders, heard)
-        return watching.deaf_text(len(missed), len(folders), _limit()) if missed else ""
+        if self._root.stat().st_ino in heard:
+            missed = len(watching.unheard(folders, heard))
+        else:  # the kernel knows the folders of such a disk by other numbers (overlayfs)
+            missed = len(folders) + 2 - len(heard)
+        return watching.deaf_text(missed, len(folders), _limit()) if missed > 0 else ""
 
     # What is heard, in watchdog's thread
 
@@ -233,6 +240,8 @@ class Ears:
             scope = watching.scope_of(inside, is_folder=event.is_directory)
         except Exception:  # noqa: BLE001  (an error here would make the watcher deaf)
             scope = WHOLE
+        if event.is_directory and event.event_type in _APPEARS:
+            self.has_grown = True
         if scope is not None:
             self._marks.add(scope)
 
@@ -240,7 +249,7 @@ class Ears:
         folder, name = os.path.split(path)
         if folder != str(self._root):
             return
-        if event.is_directory and name in _TOPS and event.event_type in {"created", "moved", "deleted"}:
+        if event.is_directory and name in _TOPS and event.event_type in {*_APPEARS, "deleted"}:
             self._doubt()  # another folder may lie there now, which nobody listens at
         self._hear(path, event)
 
@@ -291,16 +300,16 @@ def _numbers_heard() -> set[int] | None:
 
 
 def _folders(root: Path, tops: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the folders that may hold notes, with their inode numbers."""
+    """Yield the folders that may hold notes and can be read, with their inode numbers."""
     waiting = [str(root / top) for top in tops]
     while waiting:
         folder = waiting.pop()
         with contextlib.suppress(OSError):
-            yield folder, os.stat(folder).st_ino  # noqa: PTH116  (a path a folder costs more than the call)
             with os.scandir(folder) as entries:
                 waiting += [
                     e.path for e in entries if e.is_dir(follow_symlinks=False) and not layout.is_tool_folder(e.name)
                 ]
+            yield folder, os.stat(folder).st_ino  # noqa: PTH116  (a path a folder costs more than the call)
 
 
 # One watcher a vault
@@ -396,7 +405,7 @@ class Watcher:
 
     def _wait(self) -> None:
         """Wait for an event, or until something is due; notice when it took far longer than it should."""
-        is_busy = bool(self._ready) and not self._child
+        is_busy = bool(self._ready) and not self._child and self._mode != "away"
         planned = 0.0 if is_busy else min(watching.pause(self._agenda, time.monotonic()), BACKSTOP)
         began = time.time()
         self._marks.woken.wait(planned)
@@ -411,6 +420,9 @@ class Watcher:
         due = watching.take_due(self._agenda, time.monotonic())
         whats = {what for what, _ in due}
         self._follow_settings()
+        if self._ears.has_grown:
+            soon = time.monotonic() + AGAIN
+            self._agenda["ears", ""] = min(soon, self._agenda.get(("ears", ""), soon))
         if "ears" in whats or self._ears.is_doubtful:
             self._listen(self._ears.prove)
         again = {f"{layout.MODELS}/{model}" for what, model in due if what == "again"}
@@ -419,6 +431,8 @@ class Watcher:
             self._look(None)
         elif models:
             self._look(models, is_event=bool(scopes))
+        if self._mode == "away":
+            return
         for what, model in due:
             if what == "model":
                 self._ask(model)
@@ -490,9 +504,12 @@ class Watcher:
     def _come_back(self) -> None:
         """Begin anew once all of it can be read: other folders may lie there now, under the same names."""
         try:
-            fresh = Memory(self._root, environ=self._environ)
-            fresh.look()
-            fresh.census.models()
+            with contextlib.ExitStack() as unless_read:
+                fresh = Memory(self._root, environ=self._environ)
+                unless_read.callback(fresh.close)
+                fresh.look()
+                fresh.census.models()
+                unless_read.pop_all()
         except PyramidError as error:
             self._leave(str(error))
             return
@@ -503,8 +520,10 @@ class Watcher:
         self._say("the vault is back")
         self._listen(self._ears.open)
 
-    def _settings_mark(self) -> tuple[object, object]:
-        return files.look(self._root / layout.SETTINGS), files.look(files.config_file(self._environ))
+    def _settings_mark(self) -> tuple[object, ...]:
+        # with the folder itself: another one of the same name may have taken its place
+        folder = self._root.stat().st_ino if self._root.is_dir() else 0
+        return folder, files.look(self._root / layout.SETTINGS), files.look(files.config_file(self._environ))
 
     def _follow_settings(self) -> None:
         """Take in settings that were changed; those that can't be read change nothing."""
@@ -520,8 +539,8 @@ class Watcher:
         self._memory.close()
         self._memory = fresh
         self._models.clear()
-        self._agenda["scan", ""] = 0.0
         log.info("took in new settings")
+        self._listen(self._ears.open)
 
     # Hearing
 
@@ -535,6 +554,7 @@ class Watcher:
         self._deaf = deaf
         self._mode = "polling" if deaf or self._polls else "events"
         self._agenda["ears", ""] = time.monotonic() + BACKSTOP
+        self._beat()
         self._marks.add(WHOLE)  # what changed before it listened
 
     # Looking
@@ -557,6 +577,7 @@ class Watcher:
             self._agenda |= {("again", model): again for model in models or ()}
         if changed:
             self._changed = time.time()
+            self._beat()
             log.info(
                 "changed: %s", ", ".join(changed[:10]) + (f" and {len(changed) - 10} more" if changed[10:] else "")
             )

@@ -552,7 +552,7 @@ def test_the_help_lists_every_verb_with_its_line(sh: Shell) -> None:
 def test_every_verb_has_help_that_needs_no_vault(sh: Shell, verb: str) -> None:
     out = sh.ok(verb, "--help")
     assert out.startswith(f"Usage: pyramid {verb} ")
-    assert "--json" in out or verb in {"model", "topic", "entity", "import", "format", "demo"}
+    assert "--json" in out or verb in {"model", "topic", "entity", "import", "format", "demo", "watch", "setup"}
     assert "--background" not in out
 
 

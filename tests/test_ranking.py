@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def terms_of(query: str) -> list[str]:
-    return [one.terms[0][0] for one in sought(words.asked(query)).sought]
+    return [one.whole for one in sought(words.asked(query)).sought]
 
 
 def nowhere(doc: Doc) -> tuple[Place, ...]:

@@ -229,3 +229,83 @@ def test_a_query_of_very_many_words_says_what_was_cut(memory: Memory) -> None:
     hits = memory.recall("beans " + " ".join(f"w{number}" for number in range(300)))
     assert hits.notes == ("The query has 269 words more than are looked for.",)
     assert hits.hits
+
+
+# Why, and what a score is made of
+
+
+def test_why_names_the_place_of_a_hit_and_the_words_as_they_were_typed(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/one.md", "Saffron grows on the terraces.")
+    write(root, "models/bob/two.md", "Saffron.")
+    why = memory.why("one", "Terrace saffron ferry")
+    assert (why.place, why.found, why.lacking, why.reasons) == (1, ("Terrace", "saffron"), ("ferry",), ())
+    assert why.score == pytest.approx(sum(why.parts.values()))
+    (hit, _) = memory.recall("Terrace saffron ferry").hits
+    assert (hit.score, hit.parts) == (why.score, why.parts)
+    assert memory.why("two", "Terrace saffron", limit=1).reasons == (
+        "Only the first 1 are shown unless -n says otherwise.",
+    )
+
+
+def test_why_says_what_keeps_a_file_from_coming_up(memory: Memory, root: Path) -> None:
+    write(root, "models/bob/note.md", "---\ncreated: 2026-01-05\n---\nBeans in the old red pot.")
+    write(root, "models/carol/embed.md", "![[note]]")
+    write(root, "models/bob/retired/bob-t0-0001-x7q2.md", SUMMARY)
+    write(root, "models/bob/gone.md", "Beans.")
+    line = {"forgot": hashlib.sha256(b"gone").hexdigest(), "digest": pages.digest("Beans.")}
+    write(root, "ledger/k3f9m2.jsonl", json.dumps(line))
+
+    def reason(handle: str, query: str, **asked: Any) -> str:
+        found = memory.why(handle, query, **asked)
+        assert found.place is None
+        return " ".join(found.reasons)
+
+    assert "No word that was looked for" in reason("note", "ferry")
+    assert "has no word to look for" in reason("note", "?!")
+    assert "word is in it that must not be" in reason("note", "beans -pot")
+    assert "quoted phrase" in reason("note", 'beans "red old"')
+    assert "filters leave it out" in reason("note", "beans", kinds=("card",))
+    assert "filters leave it out" in reason("note", "beans", until="2026-01-04")
+    assert "retired" in reason("bob-t0-0001-x7q2", "beans")
+    assert "forgotten" in reason("gone", "beans")
+    assert "shows the text of models/bob/note.md" in " ".join(memory.why("embed", "beans").reasons)
+    with pytest.raises(UsageError, match="the query is empty"):
+        memory.why("note", " ")
+
+
+def test_a_summary_whose_notes_say_all_is_shown_with_them(memory: Memory, root: Path) -> None:
+    for number in range(10):
+        write(
+            root,
+            f"models/bob/n{number}.md",
+            f"---\ncreated: 2026-01-0{number or 1}\n---\nBeans of row {number} were sold.",
+        )
+    memory.advance(["bob"])
+    (summary,) = memory.recall("beans", kinds=("summary",)).hits
+    hits = memory.recall("beans", limit=20).hits
+    assert {hit.kind for hit in hits} == {"note", "card"}
+    assert all(hit.above == (summary.handle,) for hit in hits if hit.kind == "note")
+    assert "The notes below it say every word" in memory.why(summary.handle, "beans").reasons[0]
+
+
+def test_a_word_that_no_text_has_finds_those_that_begin_like_it_or_are_spelled_almost_like_it(
+    memory: Memory, root: Path
+) -> None:
+    write(root, "models/bob/one.md", "Saffron.")
+    write(root, "models/bob/two.md", "Cardamom.")
+    assert found(memory, "saff") == ["one"]
+    assert found(memory, "safron") == ["one"]
+    assert found(memory, "saffrno") == ["one"]
+    assert found(memory, "sa") == []
+    assert found(memory, "saxxron") == []
+
+
+def test_a_date_and_a_name_in_the_query_lift_the_notes_that_they_fit(memory: Memory, root: Path) -> None:
+    for name, day in (("a", 3), ("b", 8), ("c", 20)):
+        write(root, f"models/m{name}/{name}.md", f"---\ncreated: 2023-05-{day:02d}\n---\nAnna: tea was served.")
+    write(root, "models/md/d.md", "---\ncreated: 2023-05-08\n---\nBob: tea was served.")
+    hits = memory.recall("tea on 8 May 2023").hits
+    assert {hits[0].handle, hits[1].handle} == {"b", "d"}
+    assert hits[0].parts["date"] > 0
+    assert memory.recall("tea with Bob").hits[0].handle == "d"
+    assert memory.recall("Anna's tea").hits[-1].handle == "d"

@@ -124,3 +124,29 @@ def test_a_huge_text_takes_time_in_proportion(piece: str) -> None:
 
     few, many = seconds(20_000), seconds(200_000)
     assert many < 60 * few + 0.5
+
+
+@pytest.mark.parametrize(
+    ("word", "alone", "parts"),
+    [
+        ("weld12", (), ("weld", "12")),
+        ("BufferedWriter", (), ("buffer", "writer")),
+        ("src/user_session.py", ("user_session.py", "user_session"), ("src", "user", "session", "py")),
+        ("v2.3.1", ("2.3.1", "2.3"), ()),
+        ("C++", (), ()),
+        ("O'Reilly", ("oreilly",), ("reilli",)),
+        ("l'amour", ("lamour",), ("amour",)),
+        ("they're", ("thei",), ()),
+        ("R&D", (), ("r", "d")),
+        ("e-mail", ("email",), ("e", "mail")),
+        ("train", (), ()),
+    ],
+)
+def test_what_stands_for_a_word_by_itself_and_what_only_together(
+    word: str, alone: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    (terms,) = words.asked(word)
+    found_alone, found_parts = words.split(terms)
+    assert set(alone) <= set(found_alone)
+    assert not set(parts) & set(found_alone)
+    assert found_parts == parts
