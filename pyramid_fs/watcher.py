@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
@@ -367,6 +368,9 @@ class Watcher:
     def run(self) -> None:
         """Follow the vault; ends by `Stopped` or KeyboardInterrupt only."""
         self._started = time.time()
+        warnings.filterwarnings(
+            "ignore", module=r"watchdog\."
+        )  # of its own bookkeeping; a person can do nothing about it
         with contextlib.ExitStack() as ending:
             ending.callback(self._end)
             log.info("watching %s", self._root)
