@@ -1,7 +1,7 @@
 """What is known of each file by its stat, kept in the user's cache folder so that nothing is parsed twice.
 
 The catalog is a memory, never a truth: each answer compares it with a walk of the disk first, and everything works,
-slower, without it. The only home of sqlite3.
+slower, without it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import sqlite3
 import threading
 import time
@@ -18,10 +17,10 @@ from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from pyramid_fs import links, times
+from pyramid_fs import links, tables
 from pyramid_fs.files import Folder, Seen, Sig
 from pyramid_fs.layout import SHAPES
-from pyramid_fs.notes import File, Note, Summary
+from pyramid_fs.notes import File, Note
 from pyramid_fs.rows import Row, encode
 
 if TYPE_CHECKING:
@@ -32,31 +31,6 @@ VERSION = 3
 """Raised when a value is read from a file in another way: then all are read again."""
 DOUBT_NS = 2_000_000_000
 """A file that changed less than this before it was read may change again within one tick of its clock (git's rule)."""
-BUSY = 2.0
-"""Seconds to wait for another process that writes the catalog."""
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE IF NOT EXISTS files (
-    path TEXT PRIMARY KEY, size INT, mtime INT, ctime INT, inode INT, doubt INT,
-    handle TEXT, embed TEXT, digest TEXT, value TEXT, mark TEXT, id INT, rev INT, model TEXT, at INT, chars INT
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_handle ON files (handle);
-CREATE INDEX IF NOT EXISTS by_digest ON files (digest) WHERE digest != '';
-CREATE INDEX IF NOT EXISTS by_embed ON files (embed) WHERE embed != '';
-CREATE INDEX IF NOT EXISTS by_id ON files (id);
-CREATE INDEX IF NOT EXISTS by_rev ON files (rev);
-CREATE INDEX IF NOT EXISTS by_age ON files (model, at, path, id, embed) WHERE at IS NOT NULL;
-CREATE TABLE IF NOT EXISTS sources (name TEXT, summary TEXT, PRIMARY KEY (name, summary)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_summary ON sources (summary);
-CREATE TABLE IF NOT EXISTS gone (id INTEGER PRIMARY KEY, rev INT);
-CREATE INDEX IF NOT EXISTS gone_by_rev ON gone (rev);
-CREATE TABLE IF NOT EXISTS revs (rev INTEGER PRIMARY KEY, token TEXT);
-CREATE TABLE IF NOT EXISTS models (model TEXT PRIMARY KEY, stamp INT, mark TEXT, derived TEXT);
-CREATE TABLE IF NOT EXISTS trouble (model TEXT PRIMARY KEY, tries INT, at REAL, reason TEXT);
-"""
-_FRESH = "".join(f"DROP TABLE IF EXISTS {table};" for table in ("meta", "files", "models", "sources", "gone", "revs"))
-_BEGIN = "INSERT INTO meta VALUES ('rev', 0), ('birth', lower(hex(randomblob(8))));"
 _NEVER = 1 << 60
 """A change that no walk is older than."""
 FEW = 100
@@ -112,19 +86,19 @@ class Catalog:
         self._changes = 0
         self._copy: sqlite3.Connection | None = None
         self._copied = -1
-        self._key = f"{VERSION}:{zlib.crc32(_TABLES.encode())}:{key}"  # other tables are another catalog
+        self._key = f"{VERSION}:{zlib.crc32(tables.TABLES.encode())}:{key}"  # other tables are another catalog
         self._path = path
         self._base: sqlite3.Connection | None = None
         self._inode = 0
         self._begin()
 
     def _begin(self) -> None:
-        self._base = _open(self._path, self._key) if self._path else None
-        self._inode = _inode(self._path) if self._path and self._base else 0
+        self._base = tables.open_base(self._path, self._key) if self._path else None
+        self._inode = tables.inode(self._path) if self._path and self._base else 0
 
     def _come_back(self) -> None:
         """Begin anew where the file has been taken away, or another put in its place, under an open process."""
-        if self._base and self._path and _inode(self._path) != self._inode:
+        if self._base and self._path and tables.inode(self._path) != self._inode:
             self.close()
             for known in (self.groups, self.stamps, self._marks, self._skipped, self._complete, self._odd):
                 known.clear()
@@ -145,7 +119,7 @@ class Catalog:
         key = group(path)
         if path not in self.groups.get(key, {}) and self._base and key not in self._complete:
             with contextlib.suppress(sqlite3.Error, UnicodeError):
-                self._add(key, self._base.execute(f"{_SELECT} WHERE path = ?", (path,)))
+                self._add(key, self._base.execute(f"{tables.SELECT} WHERE path = ?", (path,)))
         return self.groups.get(key, {}).get(path)
 
     @one_at_a_time
@@ -308,12 +282,14 @@ class Catalog:
         if self._base:
             with contextlib.suppress(sqlite3.Error, UnicodeError):
                 found = self._base.execute("SELECT path FROM files WHERE handle = ?", (handle,))
-                return sorted({path for (path,) in found} | {path for path in self._odd if _name(path) == handle})
+                return sorted(
+                    {path for (path,) in found} | {path for path in self._odd if tables.name_of(path) == handle}
+                )
         if self._index is None:
             self._index = {}
             for rows in self.groups.values():
                 for path in rows:
-                    self._index.setdefault(_name(path), []).append(path)
+                    self._index.setdefault(tables.name_of(path), []).append(path)
         return sorted(self._index.get(handle, []))
 
     def _rev(self) -> int:
@@ -341,11 +317,11 @@ class Catalog:
         change.paths += gone
         for path in (*fresh, *gone):
             self._marks.pop(group(path), None)
-        self._odd = {*(path for path in fresh if not _is_utf8(path)), *self._odd}.difference(gone)
+        self._odd = {*(path for path in fresh if not tables.is_utf8(path)), *self._odd}.difference(gone)
         if change.paths:
             self._index = None
-            change.models |= {model for path in change.paths if (model := _model(path))}
-            change.models |= self._embedding({_name(path) for path in change.paths})
+            change.models |= {model for path in change.paths if (model := tables.model_of(path))}
+            change.models |= self._embedding({tables.name_of(path) for path in change.paths})
         if fresh or gone:
             self._changes += 1
             self._write(fresh, gone, change, rev)
@@ -366,8 +342,8 @@ class Catalog:
         while fresh:
             known |= fresh
             paths = self._embeds_of(fresh)
-            models |= {_model(path) for path in paths}
-            fresh = {_name(path) for path in paths} - known
+            models |= {tables.model_of(path) for path in paths}
+            fresh = {tables.name_of(path) for path in paths} - known
         return models
 
     def _embeds_of(self, handles: set[str]) -> set[str]:
@@ -389,10 +365,10 @@ class Catalog:
         with self._transaction() as base:
             if base is None:
                 return
-            left = [path for path in gone if _is_utf8(path)]
-            first = _reserve(base, len(fresh) + len(left))
-            _put(base, fresh, first)
-            _drop(base, left, first + len(fresh), rev)
+            left = [path for path in gone if tables.is_utf8(path)]
+            first = tables.reserve(base, len(fresh) + len(left))
+            tables.put(base, fresh, first)
+            tables.drop(base, left, first + len(fresh), rev)
             base.executemany(
                 "INSERT INTO models VALUES (?, 1, NULL, NULL) ON CONFLICT (model)"
                 " DO UPDATE SET stamp = stamp + 1, mark = NULL, derived = NULL",
@@ -448,7 +424,7 @@ class Catalog:
     def _fetch(self, key: str) -> bool:
         if self._base is None:
             return False
-        self._add(key, self._base.execute(f"{_SELECT} WHERE path > ? AND path < ?", (f"{key}/", f"{key}0")))
+        self._add(key, self._base.execute(f"{tables.SELECT} WHERE path > ? AND path < ?", (f"{key}/", f"{key}0")))
         self._complete.add(key)
         return True
 
@@ -473,7 +449,7 @@ class Catalog:
     @one_at_a_time
     def ask(self, question: str, *values: object) -> list[tuple[Any, ...]]:
         """Answer a SELECT over the rows, from disk, or from memory where there is no catalog on disk."""
-        if any(isinstance(value, str) and not _is_utf8(value) for value in values):
+        if any(isinstance(value, str) and not tables.is_utf8(value) for value in values):
             return []  # no row holds such a text
         if self._base:
             try:
@@ -494,9 +470,9 @@ class Catalog:
             if self._copy:
                 self._copy.close()
             self._copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            self._copy.executescript(_TABLES)
+            self._copy.executescript(tables.TABLES)
             self._copy.execute("INSERT INTO meta VALUES ('rev', 0)")
-            _put(self._copy, {path: row for rows in self.groups.values() for path, row in rows.items()}, 1)
+            tables.put(self._copy, {path: row for rows in self.groups.values() for path, row in rows.items()}, 1)
             self._copied = self._changes
         return self._copy
 
@@ -542,65 +518,6 @@ class Catalog:
                     " DO UPDATE SET tries = tries + 1, at = excluded.at, reason = excluded.reason",
                     (model, time.time(), reason),
                 )
-
-
-_PUT = """
-INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (path) DO UPDATE SET
-    size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, inode = excluded.inode,
-    doubt = excluded.doubt, handle = excluded.handle, embed = excluded.embed, digest = excluded.digest,
-    value = excluded.value, mark = excluded.mark, model = excluded.model, at = excluded.at, chars = excluded.chars,
-    rev = CASE WHEN files.mark = excluded.mark AND files.value = excluded.value AND files.mark != ''
-          THEN files.rev ELSE excluded.rev END
-"""
-_SELECT = "SELECT path, size, mtime, ctime, inode, doubt, value, mark FROM files"
-
-
-def _open(path: Path, key: str) -> sqlite3.Connection | None:
-    for fresh in (False, True):
-        try:
-            if fresh:
-                _remove(path)
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return _connect(path, key)
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
-                return None
-        except (sqlite3.Error, OSError):
-            continue
-    return None
-
-
-def _connect(path: Path, key: str) -> sqlite3.Connection:
-    base = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
-    with contextlib.ExitStack() as unless_ready:
-        unless_ready.callback(base.close)
-        base.execute("PRAGMA journal_mode = WAL")
-        base.execute("PRAGMA synchronous = NORMAL")  # its last moments may be lost; what it says goes together
-        kept = (
-            base.execute("SELECT name FROM sqlite_master WHERE name = 'trouble'").fetchone()
-            and base.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
-        )
-        if not kept or kept[0] != key:
-            base.executescript(f"BEGIN IMMEDIATE; {_FRESH} {_TABLES} {_BEGIN} COMMIT;")
-            base.execute("INSERT OR REPLACE INTO meta VALUES ('key', ?)", (key,))
-        unless_ready.pop_all()
-    return base
-
-
-def _inode(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
-
-
-def _remove(path: Path) -> None:
-    if path.parent.is_file():
-        path.parent.unlink()
-    for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        if name.is_dir():
-            name.rename(name.with_name(f"{name.name}.{os.getpid()}.old"))
-        name.unlink(missing_ok=True)
 
 
 def _row(found: Seen, now_ns: int, read: Read) -> Row | None:
@@ -655,56 +572,3 @@ def group(path: str) -> str:
     """Give the folder that a file is walked by: `models/alice`, `topics`."""
     parts = path.split("/", 2)
     return f"{parts[0]}/{parts[1]}" if parts[0] == "models" and len(parts) > 2 else parts[0]  # noqa: PLR2004
-
-
-def _is_utf8(path: str) -> bool:
-    return path.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in path)
-
-
-def _model(path: str) -> str:
-    parts = path.split("/", 2)
-    return parts[1] if parts[0] == "models" else ""
-
-
-def _name(path: str) -> str:
-    return links.target(path.rsplit("/", 1)[-1])
-
-
-def _reserve(base: sqlite3.Connection, count: int) -> int:
-    """Take so many numbers, never given before, for rows and their changes; give the first."""
-    base.execute("UPDATE meta SET value = value + ? WHERE key = 'rev'", (count,))
-    last = int(base.execute("SELECT value FROM meta WHERE key = 'rev'").fetchone()[0])
-    # a catalog that a power cut threw back gives the same numbers again, but not the same token
-    base.execute("INSERT OR REPLACE INTO revs VALUES (?, lower(hex(randomblob(8))))", (last,))
-    return last - count + 1
-
-
-def _put(base: sqlite3.Connection, rows: dict[str, Row], first: int) -> None:
-    """Write rows; one that only its stat tells from the row before keeps the number of its last change."""
-    base.executemany(_PUT, _records(rows, first))
-    summaries = {path: row.file for path, row in rows.items() if isinstance(row.file, Summary) and _is_utf8(path)}
-    base.executemany("DELETE FROM sources WHERE summary = ?", [(path,) for path in summaries])
-    named = {(links.name(source.link), path) for path, file in summaries.items() for source in file.sources}
-    base.executemany("INSERT INTO sources VALUES (?, ?)", sorted(named))
-
-
-def _drop(base: sqlite3.Connection, paths: list[str], first: int, rev: int) -> None:
-    """Take out rows, but for those that came after the walk that missed them had begun."""
-    numbered = [(number, path, rev) for number, path in enumerate(paths, first)]
-    base.executemany("INSERT OR REPLACE INTO gone SELECT id, ? FROM files WHERE path = ? AND rev <= ?", numbered)
-    base.executemany("DELETE FROM files WHERE path = ? AND rev <= ?", [(path, rev) for path in paths])
-    base.executemany("DELETE FROM sources WHERE summary = ?", [(path,) for path in paths])
-
-
-def _age(note: Note | None) -> tuple[int | None, int | None]:
-    return (times.micros(note.created), note.chars) if note else (None, None)
-
-
-def _records(rows: dict[str, Row], first: int) -> Iterator[tuple[Any, ...]]:
-    for number, (path, row) in enumerate(rows.items(), first):
-        if not _is_utf8(path):  # read again each time: sqlite takes no such text
-            continue
-        note = row.file if isinstance(row.file, Note) else None
-        embed, digest = (links.name(note.embed), "" if note.embed else note.digest) if note else ("", "")
-        known = (path, *row.sig, row.doubt, _name(path), embed, digest, row.value)
-        yield (*known, row.mark, number, number, _model(path), *_age(note))

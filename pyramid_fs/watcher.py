@@ -144,7 +144,7 @@ class Ears:
     def __init__(self, root: Path, probes: Path, marks: Marks) -> None:
         self._root, self._probes, self._marks = Path(os.path.realpath(root)), probes, marks
         self._observer: Any = None
-        self._heard = threading.Event()
+        self._heard, self._count = threading.Event(), 0
         self._complaints = _Overflow(self._doubt)
         self._is_doubtful = False
         self.has_grown = False
@@ -158,6 +158,8 @@ class Ears:
         logging.getLogger("watchdog").propagate = False
         try:
             self._probes.mkdir(parents=True, exist_ok=True)
+            for left in self._probes.iterdir():  # by one that was killed
+                left.unlink()
             self._observer = Observer()
             self._observer.daemon = True
             self._observer.schedule(_Ear(self._probed), str(self._probes), event_filter=HEARD)
@@ -205,10 +207,16 @@ class Ears:
             return "no file events arrive here"
         return self._lacking()
 
+    @property
+    def _probe_name(self) -> str:
+        # another one each time: an event of the last one may come late
+        return f"probe-{os.getpid()}-{self._count}"
+
     def _probe(self) -> bool:
         """Write a file, and wait for its event."""
+        self._count += 1
         self._heard.clear()
-        probe = self._probes / f"probe-{os.getpid()}"
+        probe = self._probes / self._probe_name
         try:
             probe.write_bytes(b"")
             return self._heard.wait(PROBE)
@@ -232,8 +240,9 @@ class Ears:
 
     # What is heard, in watchdog's thread
 
-    def _probed(self, _: str, __: events.FileSystemEvent) -> None:
-        self._heard.set()
+    def _probed(self, path: str, _: events.FileSystemEvent) -> None:
+        if path.endswith(self._probe_name):
+            self._heard.set()
 
     def _hear(self, path: str, event: events.FileSystemEvent) -> None:
         try:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyramid_fs import Memory, catalog, files, kinds, layout, rows, vault
+from pyramid_fs import Memory, catalog, files, kinds, layout, rows, tables, vault
 from pyramid_fs import format as pages
 from pyramid_fs.catalog import Catalog
 from pyramid_fs.cli.common import plain
@@ -496,7 +496,7 @@ def holding(base: Path, how: str) -> Iterator[None]:
 def test_another_process_that_holds_the_catalog_costs_time_and_no_answer(
     root: Path, monkeypatch: pytest.MonkeyPatch, how: str, when: str
 ) -> None:
-    monkeypatch.setattr(catalog, "BUSY", 0.05)
+    monkeypatch.setattr(tables, "BUSY", 0.05)
     fill(root, "alice", 12)
     with opened(root, "fresh") as fresh:
         expected = answers(fresh)
