@@ -139,7 +139,7 @@ class Catalog:
 
     def _keys(self) -> set[str]:
         """Name every group that has a row, in memory or on disk."""
-        return {*self.groups, *SHAPES, *(f"models/{model}" for model in self.stamps)}
+        return {*self.groups, *SHAPES, *(f"models/{model}" for model in self.stamps if not model.endswith("/"))}
 
     @one_at_a_time
     def update(
@@ -159,7 +159,7 @@ class Catalog:
         began, change, kept, rev = time.time_ns(), Change(), self._marks_on_disk(), self._rev()
         changed_elsewhere = self._take_stamps()
         for model in changed_elsewhere:
-            self._let_go(f"models/{model}")
+            self._let_go(model.rstrip("/") if model.endswith("/") else f"models/{model}")
         listings = _listings(seen)
         fresh, gone, settled = dict[str, Row](), list[str](), dict[str, str]()
         for key in dict.fromkeys([*listings, *(scopes or sorted(self._keys()))]):
@@ -179,7 +179,7 @@ class Catalog:
             {k: mark for k, mark in settled.items() if len(self.groups.get(k, {})) == _count(listings.get(k, []))},
             kept,
         )
-        change.models |= changed_elsewhere
+        change.models |= {model for model in changed_elsewhere if not model.endswith("/")}
         if not scopes and not self._marked:
             self._mark_walked()
         return change
@@ -369,12 +369,15 @@ class Catalog:
             first = tables.reserve(base, len(fresh) + len(left))
             tables.put(base, fresh, first)
             tables.drop(base, left, first + len(fresh), rev)
+            # a group beside the models' folders has its stamp under its name with a slash, which no model's has
+            beside = {f"{group(path)}/" for path in change.paths if not tables.model_of(path)}
+            stamped_now = frozenset(change.models | beside)
             base.executemany(
                 "INSERT INTO models VALUES (?, 1, NULL, NULL) ON CONFLICT (model)"
                 " DO UPDATE SET stamp = stamp + 1, mark = NULL, derived = NULL",
-                [(model,) for model in change.models],
+                [(stamped,) for stamped in stamped_now],
             )
-            change.models |= self._take_stamps(frozenset(change.models))
+            change.models |= {model for model in self._take_stamps(stamped_now) if not model.endswith("/")}
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection | None]:

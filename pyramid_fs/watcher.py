@@ -529,7 +529,7 @@ class Watcher:
         self._memory.close()
         self._memory = fresh
         self._models.clear()
-        self._mode = "events"
+        self._settings, self._mode = self._settings_mark(), "events"
         self._say("the vault is back")
         self._listen(self._ears.open)
 

@@ -747,3 +747,21 @@ def test_a_note_with_signs_that_no_file_can_hold_is_found_and_spoils_no_index(va
     assert (vault.finds("peony"), vault.finds("dahlia")) == (["models/plot/odd.md"], ["models/plot/plain.md"])
     assert vault.run("reindex").code == 0
     assert vault.finds("happy") == ["models/plot/odd.md"]
+
+
+@pytest.mark.parametrize("top", ["topics", "sessions", "entities", "procedures"])
+def test_what_lies_beside_the_models_is_found_though_another_process_walked_before_it_was_there(
+    vault: hard.Vault, top: str
+) -> None:
+    with Memory(vault.root) as slow, Memory(vault.root) as quick:
+        quick.recall("x")
+
+        def walk() -> Iterator[Any]:
+            listing = walked(slow)
+            vault.put(f"{top}/aubergine.md", "Aubergine.")
+            assert [hit.path for hit in quick.recall("aubergine").hits] == [f"{top}/aubergine.md"]
+            yield from listing
+
+        slow.census.catalog.update((), walk(), [], slow.vault.value)
+        assert [hit.path for hit in quick.recall("aubergine").hits] == [f"{top}/aubergine.md"]
+        assert [hit.path for hit in slow.recall("aubergine").hits] == [f"{top}/aubergine.md"]
