@@ -46,6 +46,8 @@ MERGED = 12
 """So many of the smallest are merged at once."""
 SMALL = 2_000
 """Texts that a merge takes while somebody waits: merging costs more than indexing, some 2 ms a text."""
+REMEMBERED = 4_000
+"""Terms of a segment whose place is remembered."""
 MOST = 64
 """Segments at which size is no reason any more."""
 STALE = 0.2
@@ -91,6 +93,7 @@ class Segment:
         self.count = count - self.gone
         live = self.bytes if self.count == count else bytes(b for i, b in zip(self.ids, self.bytes, strict=True) if i)
         self.words = sum(LENGTHS[byte] * live.count(byte) for byte in set(live))
+        self._infos: dict[tuple[str, bytes], Any] = {}
         self._reader = SegmentReader(storage, schema, segment)
         self._terms = self._reader._terms  # noqa: SLF001
 
@@ -99,12 +102,24 @@ class Segment:
         with contextlib.suppress(Damage):
             self._reader.close()
 
+    def _info(self, field: str, term: bytes) -> Any:
+        """Look up where a term's postings are; None for a term that is not here. Each is asked for several times."""
+        key = (field, term)
+        if key not in self._infos:
+            if len(self._infos) >= REMEMBERED:
+                self._infos.clear()
+            try:
+                self._infos[key] = self._terms.term_info(field, term)
+            except TermNotFound:
+                self._infos[key] = None
+        return self._infos[key]
+
     def blocks(self, field: str, term: bytes) -> Iterator[tuple[Iterable[int], Sequence[float] | float]]:
         """Yield (places in the segment, how often) of a term; one number where all are the same."""
-        try:
-            matcher = self._terms.matcher(field, term, _FORMAT)
-        except TermNotFound:
+        info = self._info(field, term)
+        if info is None:
             return
+        matcher = self._terms._codec.postings_reader(self._terms._postfile, info, _FORMAT)  # noqa: SLF001
         while True:
             matcher._read_data()  # noqa: SLF001
             places, weights, _ = matcher._data  # noqa: SLF001
@@ -116,10 +131,8 @@ class Segment:
     def having(self, term: bytes) -> int:
         """Count the texts that have a term."""
         if not self.gone:
-            try:
-                return int(self._terms.doc_frequency("text", term))
-            except KeyError:
-                return 0
+            info = self._info("text", term)
+            return int(info.doc_frequency()) if info else 0
         return sum(1 for places, _ in self.blocks("text", term) for at in places if self.ids[at])
 
     def live_terms_from(self, field: str, prefix: str) -> Iterator[str]:

@@ -302,12 +302,19 @@ def totals(columns: Sequence[Column]) -> dict[Doc, float]:
 
 
 def _batches(stand: Mapping[Doc, Sequence[Place]], look: _Look) -> dict[Hashable, float]:
-    members: dict[Hashable, dict[Doc, list[float]]] = {}
+    members: dict[Hashable, dict[Doc, None]] = {}
     for doc, at in stand.items():
-        said = look.said(doc)
-        for group in [group for place in at for group in place.groups[:TIERS]]:
-            members.setdefault(group.name, {})[doc] = said
-    return {name: look.worth(map(sum, zip(*docs.values(), strict=True))) for name, docs in members.items()}
+        for place in at:
+            for group in place.groups[:TIERS]:
+                members.setdefault(group.name, {})[doc] = None
+    return {name: _together(docs, look) for name, docs in members.items()}
+
+
+def _together(docs: Mapping[Doc, None], look: _Look) -> float:
+    """Score texts as one."""
+    if len(docs) == 1:
+        return look.totals[next(iter(docs))]
+    return look.worth(map(sum, zip(*map(look.said, docs), strict=True)))
 
 
 def _given(
@@ -349,8 +356,7 @@ def _soft(
 
 
 def _ranked(doc: Doc, parts: tuple[float, ...]) -> Ranked:
-    rounded = [round(part, EXACT) for part in parts]
-    return Ranked(doc, round(sum(rounded), EXACT), *rounded)
+    return Ranked(doc, round(sum(parts), EXACT), *parts)
 
 
 # A day in a query

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,7 +92,7 @@ class Search:
         units = chain(self.query.words, *(words.asked(phrase) for phrase in self.query.phrases))
         self.sources = indexing.sources([*chain.from_iterable(units), *self.query.without])
         self.mean, self.count = self.sources.mean, self.sources.count
-        self.norms = [WEIGHTS.k1 * (1 - WEIGHTS.b + WEIGHTS.b * length / self.mean) for length in LENGTHS]
+        self.norms = _norms(self.mean)
         self.sought, self.cut = self._choose()
         self.terms: dict[str, float] = {}
         """What each term that was looked for counts."""
@@ -401,6 +402,12 @@ class _When:
         return not (self._until and not (first and first <= self._until))
 
 
+@lru_cache(maxsize=4)
+def _norms(mean: float) -> list[float]:
+    """Give what BM25 adds to a frequency, by the byte of a text's length."""
+    return [WEIGHTS.k1 * (1 - WEIGHTS.b + WEIGHTS.b * length / mean) for length in LENGTHS]
+
+
 def _checked(parsed: Query, asked: Asked) -> Query:
     if unknown := [kind for kind in asked.kinds if kind not in KINDS]:
         raise UsageError(f"there is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}")
@@ -429,7 +436,8 @@ def _by_words(number: int, given: float) -> Ranked:
 
 def parts_of(ranked: Ranked) -> dict[str, float]:
     """Name the parts of a score that are not nothing."""
-    return {name: part for name, part in ranked._asdict().items() if name not in {"doc", "score"} and part}
+    parts = ((name, round(part, ranking.EXACT)) for name, part in ranked._asdict().items())
+    return {name: part for name, part in parts if name not in {"doc", "score"} and part}
 
 
 def recall(
