@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 Progress: TypeAlias = "Callable[[int, int], None]"
 GROW_WAIT = 150.0
 """Seconds that `advance` waits for another process that grows the same model."""
+CALLS = "calls.json"
+"""What counts the summaries of today that nobody asked for."""
+SPENT = "the summaries of today that nobody asks for are used up (calls_per_day)"
 SOME = 4
 """So many summaries a trigger, for growth that nobody asked for."""
 BEAT, WATCH_LOCK = "watch.json", "watch.lock"
@@ -271,7 +275,30 @@ class Memory:
             return advance.Grown()
         tools = self._tools(settled=True)
         ready = [model for model in models if not advance.waits(tools, model)]
-        return self._grow(ready, limit, lambda _: None, tools, 0.0)
+        if not self.summarizer.slow:
+            return self._grow(ready, limit, lambda _: None, tools, 0.0)
+        used = self._calls_today()
+        grown = self._grow(ready, min(limit, self.config.summarizer.calls_per_day - used), lambda _: None, tools, 0.0)
+        if spent := len(grown.written) + len(grown.failed):
+            kept = {"day": self._today(), "calls": used + spent}
+            files.keep(self.cache / CALLS, json.dumps(kept).encode())
+        return grown
+
+    def _today(self) -> str:
+        return times.day(self._clock(), self.vault.settings.zone)
+
+    def _calls_today(self) -> int:
+        """Count the summaries that a slow summarizer was asked for today without anybody's asking."""
+        try:
+            kept = json.loads(files.read(self.cache / CALLS))
+            return int(kept["calls"]) if kept["day"] == self._today() else 0
+        except (FileNotFoundError, DiskError, ValueError, KeyError, TypeError):
+            return 0
+
+    def _is_spent(self) -> bool:
+        """Whether today's summaries that nobody asks for are used up."""
+        summarizer = self.summarizer
+        return bool(summarizer and summarizer.slow) and self._calls_today() >= self.config.summarizer.calls_per_day
 
     def due_soon(self, models: Sequence[str]) -> bool:
         """Whether growth in the background would find anything to do."""
@@ -293,7 +320,7 @@ class Memory:
 
         if self.vault.settings.read_only or not self.config.background or not self.summarizer:
             return watching.Prospect()
-        if reason := advance.waits(self._tools(), model):
+        if reason := advance.waits(self._tools(), model) or (SPENT if self._is_spent() else ""):
             return watching.Prospect(waits=reason)
         now = self.census.now(model)
         return (
@@ -341,6 +368,7 @@ class Memory:
         shape, clock = self.vault.settings.shape, self._clock()
         trouble = self.census.catalog.trouble()
         models = []
+        spent = (f"{SPENT}: pyramid advance",) if self._is_spent() else ()
         for name in self.census.models():
             now = self.census.now(name)
             due = 0 if now.held else sum(1 for _ in pyramid.plan(now.state, shape, clock))
@@ -349,7 +377,7 @@ class Memory:
                 if name in trouble
                 else ()
             )
-            reasons = (*context.waiting(now.held, now.state, now.card), *failed)
+            reasons = (*context.waiting(now.held, now.state, now.card), *failed, *(spent if due else ()))
             counts = context.by_tier(now.state)
             models.append(
                 context.ModelStatus(

@@ -71,6 +71,8 @@ class SummarizerSettings:
     model: str = ""
     timeout: float = 120.0
     """Seconds that one summary may take."""
+    calls_per_day: int = 500
+    """So many summaries a day that nobody asked for; `advance` itself knows no such limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ def _summarizer(values: Mapping[str, Any], where: str) -> SummarizerSettings:
         raise UsageError(f"{where}: `summarizer.kind` must be extractive, command or none, not {kind!r}")
     if not 0 < values["timeout"] <= LONGEST.total_seconds():
         raise UsageError(f"{where}: `summarizer.timeout` must be above 0 seconds, and less than a century")
-    return SummarizerSettings(kind, command, values["model"], float(values["timeout"]))
+    return SummarizerSettings(kind, command, values["model"], float(values["timeout"]), values["calls_per_day"])
 
 
 def _parse(text: str, where: str) -> dict[str, Any]:

@@ -8,10 +8,13 @@ import select
 import shutil
 import signal
 import subprocess
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import hard
 import pytest
+
+from pyramid_fs import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -450,3 +453,25 @@ def test_a_closed_pipe_is_no_error(vault: hard.Vault) -> None:
         check=False,
     )
     assert done.stdout == b""
+
+
+def test_a_day_s_summaries_that_nobody_asks_for_are_counted_and_end(vault: hard.Vault) -> None:
+    for number in range(11, 41):
+        vault.note(
+            f"later{number}", f"Row {number} was watered {number} times.", created=f"2026-03-01T{number % 24:02}:00:00Z"
+        )
+    vault.summarizer(f"{READ}echo '{GOOD}'")
+    with vault.config.open("a") as config:
+        config.write("calls_per_day = 2\n")
+    now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    with Memory(vault.root, clock=lambda: now) as memory:
+        memory.census.refresh()
+        assert [len(memory.grow_some(["plot"]).written) for _ in range(3)] == [2, 0, 0]
+        assert "calls_per_day" in memory.prospect("plot").waits
+        assert any("calls_per_day" in reason for reason in memory.status().models[0].waiting)
+        now = datetime(2026, 12, 1, 12, tzinfo=UTC)
+        assert memory.prospect("plot").waits == ""
+        assert len(memory.grow_some(["plot"], 1).written) == 1
+        assert len(memory.advance().written) == 1  # what a person types is not counted
+        (memory.cache / "calls.json").write_text("no JSON")
+        assert memory.status().models[0].waiting == ()
