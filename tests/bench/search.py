@@ -114,8 +114,9 @@ def _asked(memory: Memory, root: Path, count: int, rounds: int) -> Iterator[Row]
         sentences = [language.query(8, 5, 2_000) for _ in range(QUERIES)]
         for what, queries in (("one to three words", short), ("a sentence of eight", sentences)):
             pair = _turns(queries, ranked, _fts_search(base), max(3, rounds // 3))
-            yield Row(f"the ten best, warm, {what}, {count:,} notes", ms(pair.figure),
-                        f"FTS5: {ms(pair.baseline)}", f"{pair.ratio:.2f}", *_limit(pair.ratio, 5, of=count >= 10_000))  # fmt: skip
+            limit = _limit(pair.ratio, 5, of=count >= 10_000)
+            yield Row(f"the ten best, warm, {what}, {count:,} notes", ms(pair.figure), f"FTS5: {ms(pair.baseline)}",
+                      f"{pair.ratio:.2f}", *limit)  # fmt: skip
             whole = _turns(queries, memory.recall, ranked, 1)
             yield Row("the same with fragments, as `recall` answers", ms(whole.figure),
                         f"without: {ms(whole.baseline)}", f"{whole.ratio:.2f}")  # fmt: skip
