@@ -693,7 +693,7 @@ class _Child:
 
     def __init__(self, root: Path, model: str, woken: threading.Event) -> None:
         self.model = model
-        words = [sys.executable, "-m", "pyramid_fs", "--vault", str(root), "advance", "--background", "--", model]
+        words = [sys.executable, "-P", "-m", "pyramid_fs", "--vault", str(root), "advance", "--background", "--", model]
         null = subprocess.DEVNULL
         self._process = subprocess.Popen(words, stdin=null, stdout=null, stderr=null)  # noqa: S603  (this program)
         threading.Thread(target=self._wake_at_end, args=(woken,), daemon=True).start()

@@ -178,7 +178,7 @@ def test_a_systemd_unit(tmp_path: Path) -> None:
     assert made.path.name in made.start
     line = next(line for line in made.text.splitlines() if line.startswith("ExecStart="))
     words = shlex.split(line.partition("=")[2].replace("$$", "$").replace("%%", "%"))
-    assert words[1:] == ["-m", "pyramid_fs", "--vault", str(root), "watch"]
+    assert words[1:] == ["-P", "-m", "pyramid_fs", "--vault", str(root), "watch"]
     assert 'Environment="PYRAMID_CACHE_DIR=/c d"' in made.text
     other = service_for("linux", tmp_path / "other" / root.name, tmp_path, {"XDG_CONFIG_HOME": str(tmp_path / "x")})
     assert other.path.parent == tmp_path / "x/systemd/user"

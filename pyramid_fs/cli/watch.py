@@ -126,7 +126,7 @@ def service(memory: Memory, write: bool) -> None:
 
 def service_for(platform: str, root: Path, home: Path, environ: Mapping[str, str]) -> Service:
     """Make the service of a vault for a system; raise UsageError where there is no such thing."""
-    words = [sys.executable, "-m", "pyramid_fs", "--vault", str(root), "watch"]
+    words = [sys.executable, "-P", "-m", "pyramid_fs", "--vault", str(root), "watch"]
     carried = {name: environ[name] for name in CARRIED if environ.get(name)}
     name = f"pyramid-{layout.slug(root.name) or 'vault'}-{layout.digest_suffix(str(root))}"
     if platform == "darwin":
