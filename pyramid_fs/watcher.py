@@ -373,6 +373,7 @@ class Watcher:
         self._deaf = ""
         self._said: set[str] = set()
         self._is_over = False
+        self._lost: BaseException | None = None
 
     def run(self) -> None:
         """Follow the vault; ends by `Stopped` or KeyboardInterrupt only."""
@@ -381,6 +382,8 @@ class Watcher:
             "ignore", module=r"watchdog\."
         )  # of its own bookkeeping; a person can do nothing about it
         with contextlib.ExitStack() as ending:
+            ending.callback(setattr, sys, "unraisablehook", sys.unraisablehook)
+            sys.unraisablehook = self._swallowed
             ending.callback(self._end)
             log.info("watching %s", self._root)
             self._listen(self._ears.open)
@@ -389,7 +392,14 @@ class Watcher:
                 self._wait()
                 if not self._safely("a turn", self._turn):
                     self._begin_anew()
-        raise Stopped
+        raise self._lost or Stopped
+
+    def _swallowed(self, lost: Any) -> None:
+        """Take in what Python would only print: a signal that came while an object was taken apart."""
+        if isinstance(lost.exc_value, (Stopped, KeyboardInterrupt)):
+            self._lost, self._is_over = lost.exc_value, True
+        else:
+            log.error("%s: %s", type(lost.exc_value).__name__, lost.exc_value)
 
     def stop(self, *_: object) -> None:
         """End soon: the handler of SIGTERM."""

@@ -6,6 +6,7 @@ import plistlib
 import shlex
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -217,3 +218,32 @@ def test_setup_service(vault: hard.Vault, monkeypatch: pytest.MonkeyPatch) -> No
     path.write_text("mine\n")
     refused = vault.run("setup", "service", "--write")
     assert (refused.code, path.read_text()) == (22, "mine\n")
+
+
+class Dying:
+    """Raises where Python prints what is raised, and goes on."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __del__(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [watcher.Stopped(), KeyboardInterrupt()])
+def test_a_signal_that_comes_while_an_object_is_taken_apart_ends_it_all_the_same(
+    vault: hard.Vault, error: BaseException, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    following = watcher.Watcher(vault.root, lambda _: None)
+    turns: list[int] = []
+
+    def turn() -> None:
+        turns.append(1)
+        Dying(error)
+
+    monkeypatch.setattr(following, "_turn", turn)
+    before = sys.unraisablehook
+    with pytest.raises(type(error)):
+        following.run()
+    assert (turns, sys.unraisablehook) == ([1], before)
+    assert "Traceback" not in capsys.readouterr().err
