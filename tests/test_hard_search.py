@@ -158,7 +158,7 @@ def kill_rounds(vault: hard.Vault, rounds: int, seed: int) -> int:
 
 
 def test_a_kill_in_the_middle_of_indexing_changes_no_answer(vault: hard.Vault) -> None:
-    assert kill_rounds(vault, 6, 7) > 0
+    assert kill_rounds(vault, 4, 7) > 0
 
 
 @pytest.mark.slow
@@ -617,7 +617,7 @@ def edits(vault: hard.Vault, reader: Reader, count: int, seed: int) -> None:
 def test_a_reader_of_long_standing_answers_after_each_edit_as_one_that_knows_nothing(
     vault: hard.Vault, reader: Reader
 ) -> None:
-    edits(vault, reader, 40, 3)
+    edits(vault, reader, 25, 3)
 
 
 @pytest.mark.slow
