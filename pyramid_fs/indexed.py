@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import files
+from pyramid_fs.errors import DiskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +18,8 @@ VERSION = 1
 """Raised when a text gives other words than before, or is kept in another way: then an index is built afresh."""
 META = "meta.json"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_NO_FILE = (FileNotFoundError, DiskError, ValueError)
+"""A file that is not there, can't be read, or holds no text or JSON."""
 Facts = tuple[int, int, int]
 """Of a file: its size, its modification time in nanoseconds, its CRC-32."""
 
@@ -52,7 +55,7 @@ def read(folder: Path, wanted: str) -> Meta | None:
         raw = json.loads(files.read(folder / META))
         held = {str(name): (int(size), int(time), int(crc)) for name, (size, time, crc) in raw.pop("files").items()}
         meta = Meta(**raw, files=held)
-    except Exception:  # noqa: BLE001  (whatever is wrong with it: it is of no use)
+    except (*_NO_FILE, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
     kinds = (str, str, int, str, str, int, str)
     typed = all(type(raw[name]) is kind for name, kind in zip(Meta.__slots__, kinds, strict=False))
@@ -106,7 +109,7 @@ def boot() -> str:
     """Tell when the machine was started last; empty where a system does not tell."""
     try:
         return files.read(_BOOT).decode("ascii").strip()
-    except Exception:  # noqa: BLE001  (then a kill can't be told from a power cut)
+    except _NO_FILE:  # then a kill can't be told from a power cut
         return ""
 
 

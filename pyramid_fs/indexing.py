@@ -274,10 +274,8 @@ class Indexing:
             gone |= {one.id for one in lacking if one.id <= meta.rev}
         if len(lacking) >= SHARED:
             self._share(meta, lacking, gone, rev, progress)
-        elif lacking or gone:
-            self.index.apply(meta, gone, _shown(entries(self.vault, lacking), len(lacking), progress), rev, token)
         else:
-            self.index.apply(meta, gone, [], rev, token)
+            self.index.apply(meta, gone, _shown(entries(self.vault, lacking), len(lacking), progress), rev, token)
 
     def _share(self, meta: Meta, lacking: list[Lacking], gone: set[int], rev: int, progress: Progress) -> None:
         """Let processes index a share each; what is done is taken in, in order, as it comes."""

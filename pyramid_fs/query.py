@@ -39,6 +39,11 @@ class Query:
     """Words that were too many to look for."""
 
     @property
+    def is_strict(self) -> bool:
+        """Whether a phrase must be there, or must not, which only a text itself can tell."""
+        return bool(self.phrases or self.without_phrases)
+
+    @property
     def is_blank(self) -> bool:
         """Whether it asks for nothing, or only for what must not be there."""
         return not (self.words or self.phrases)
@@ -74,7 +79,7 @@ def squeezed(text: str) -> str:
 
 def holds(query: Query, texts: Iterable[str]) -> bool:
     """Whether the phrases that must be there are in some of a file's texts, and those that must not in none."""
-    if not (query.phrases or query.without_phrases):
+    if not query.is_strict:
         return True
     folded = [squeezed(text) for text in texts]
     if any(phrase in text for phrase in query.without_phrases for text in folded):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -181,10 +180,9 @@ class Search:
         aside = _Aside(self.barred, self.allowed, summaries)
         first = ranking.rank(self.columns, self._places.of, aside, self._named(), self._dated(), sums=self.totals)
         yield from self._settled([*first, *self._of_summaries(summaries, first)])
-        shown = {one.doc for one in first} | summaries
-        rest = heapq.nlargest  # the rest is sorted only when somebody pages that far
-        left = [(given, number) for number, given in self.totals.items() if number not in shown and number not in aside]
-        yield from self._settled([_by_words(number, given) for given, number in rest(len(left), left)])
+        shown = {one.doc for one in first}  # the rest is looked at only when somebody pages that far
+        left = [number for number in self.totals if number not in shown and number not in aside]
+        yield from self._settled([_by_words(number, self.totals[number]) for number in left])
         if self.query.phrases and not self.sought:
             yield from (_by_words(number, 0.0) for number in self._everything() if number not in aside)
 
@@ -202,18 +200,15 @@ class Search:
         Any other is shown with its notes, as the place to read on, and is no rival to them.
         """
         said: dict[int, set[int]] = {}
-        for one in notes:
+        for one in notes if not self.query.is_strict else filter(self._answer, notes):
             has = {at for at, column in enumerate(self.columns) if one.doc in column.found}
             for place in self._places.of(one.doc):
                 for group in place.groups:
                     if group.summary is not None:
                         said.setdefault(group.summary, set()).update(has)
-        best = heapq.nlargest(
-            ranking.SEEDS, ((self.totals[number], number) for number in summaries & self.totals.keys())
-        )
         return [
-            _by_words(number, given)
-            for given, number in best
+            _by_words(number, self.totals[number])
+            for number in summaries & self.totals.keys()
             if number not in self.barred
             and (self.allowed is None or number in self.allowed)
             and not {at for at, column in enumerate(self.columns) if number in column.found} <= said.get(number, set())
@@ -263,16 +258,22 @@ class Search:
         """Yield what answers, each text once."""
         shown = set[str]()
         for one in self.ranked():
-            file = self.file(one.doc)
-            if file is None or file.path in shown or not self.when.takes(file):
-                continue
-            try:
-                page = self._census.vault.page(file.path)
-            except (FileNotFoundError, DiskError):
-                page = Page()
-            if query.holds(self.query, (page.body, *texts.beside(file, page), *texts.typed(file, page))):
-                shown.add(file.path)
-                yield _Hit(file, page, one)
+            hit = self._answer(one)
+            if hit and hit.file.path not in shown:
+                shown.add(hit.file.path)
+                yield hit
+
+    def _answer(self, ranked: Ranked) -> _Hit | None:
+        """Give a text that has its rank as a hit; None where a date, a phrase or a tombstone says that it is none."""
+        file = self.file(ranked.doc)
+        if file is None or not self.when.takes(file):
+            return None
+        try:
+            page = self._census.vault.page(file.path)
+        except (FileNotFoundError, DiskError):
+            page = Page()
+        holds = query.holds(self.query, (page.body, *texts.beside(file, page), *texts.typed(file, page)))
+        return _Hit(file, page, ranked) if holds else None
 
     def file(self, number: Any) -> File | None:
         """Give the file that a number stands for: of an embed the note that it shows; None for one that is no text."""

@@ -309,3 +309,23 @@ def test_a_date_and_a_name_in_the_query_lift_the_notes_that_they_fit(memory: Mem
     assert hits[0].parts["date"] > 0
     assert memory.recall("tea with Bob").hits[0].handle == "d"
     assert memory.recall("Anna's tea").hits[-1].handle == "d"
+
+
+def test_a_phrase_of_a_summary_is_found_though_notes_below_say_its_words_apart(memory: Memory, root: Path) -> None:
+    for number in range(10):
+        write(
+            root,
+            f"models/bob/n{number}.md",
+            f"---\ncreated: 2026-01-0{number or 1}\n---\nRed beans in the old pot {number}.",
+        )
+    memory.advance(["bob"])
+    (path,) = (root / "models/bob/tier-0").glob("*.md")
+    path.write_text(f"{path.read_text()}The old red pot broke.\n")
+    assert found(memory, '"old red pot"') == [path.stem]
+    assert path.stem not in found(memory, "old red pot", limit=50)
+
+
+def test_every_summary_that_says_a_word_alone_is_a_hit_however_many_there_are(memory: Memory, root: Path) -> None:
+    for number in range(130):
+        write(root, f"models/bob/tier-0/bob-t0-{number:04d}-k3f9.md", SUMMARY)
+    assert len(found(memory, "beans", models=("bob",), limit=500)) == 130
