@@ -147,11 +147,6 @@ def idf(total: int, having: int) -> float:
     return math.log(1 + max(0.0, total - having + 0.5) / (having + 0.5))
 
 
-def saturate(frequency: float, length: float, mean: float, weights: Weights = WEIGHTS) -> float:
-    """Tell how much of a word's weight a text of `length` terms earns that has it `frequency` times: 0 to 1."""
-    return frequency / (frequency + weights.k1 * (1 - weights.b + weights.b * length / mean))
-
-
 @dataclass(slots=True)
 class Column:
     """What one word gives to each text that has it."""
