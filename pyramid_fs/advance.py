@@ -118,18 +118,19 @@ def retire(tools: Tools, model: str, summary: Summary) -> None:
 
 
 def _batches(tools: Tools, now: ModelNow, grown: Grown) -> Iterator[Summary]:
-    desk, failed_before = _Desk(tools, now), now.name in tools.census.catalog.trouble()
+    desk, failed_before = Desk(tools, now), now.name in tools.census.catalog.trouble()
     while batch := desk.frontier.due():
-        sources, text = _summarize(tools, desk.now, batch, desk.below)
+        sources, request = read_batch(tools, desk.now, batch, desk.below)
+        text = summarizers.write(tools.summarizer, request)
         if desk.is_stale():
             # somebody else wrote here meanwhile (a sync tool, git): plan again from what is there now
-            desk = _Desk(tools, tools.census.fresh(now.name))
+            desk = Desk(tools, tools.census.fresh(now.name))
             if desk.now.held:
                 grown.held[now.name] = desk.now.held
                 return
             if desk.frontier.due() != batch:
                 continue
-        summary = _commit(tools, batch, sources, text, desk.next_number(batch.tier))
+        summary = commit(tools, batch, sources, text, desk.next_number(batch.tier))
         desk.take(batch, summary)
         if failed_before:
             tools.census.catalog.note_trouble(now.name, None)
@@ -138,7 +139,7 @@ def _batches(tools: Tools, now: ModelNow, grown: Grown) -> Iterator[Summary]:
         yield summary
 
 
-class _Desk:
+class Desk:
     """A model at work: its frontier, the notes below its summaries, and how its tier folders looked last."""
 
     def __init__(self, tools: Tools, now: ModelNow) -> None:
@@ -147,7 +148,7 @@ class _Desk:
         self._marks = self._look()
         self._numbers: dict[int, int] = {}
         self.now = now
-        self.below = _Below(tools.census, now.state)
+        self.below = Below(tools.census, now.state)
         shape = tools.census.vault.settings.shape
         ready = pyramid.ready(now.state, shape, tools.clock(), settled=tools.settled)
         self.frontier = Frontier(now.state, shape, ready)
@@ -179,7 +180,7 @@ class _Desk:
 # Reading a batch
 
 
-class _Below:
+class Below:
     """The notes below each summary, those that were written in this run included."""
 
     def __init__(self, census: Census, state: State) -> None:
@@ -226,7 +227,7 @@ class _Below:
 
 def notes_below(tools: Tools, now: ModelNow, handle: str) -> Iterator[str]:
     """Yield the texts of the notes below an active summary, as they were summarized, oldest first."""
-    return _Below(tools.census, now.state).texts(handle)
+    return Below(tools.census, now.state).texts(handle)
 
 
 def _text_of(census: Census, path: str) -> str:
@@ -236,8 +237,8 @@ def _text_of(census: Census, path: str) -> str:
         raise SummarizerFailed(f"{path} went away while its batch was read; try again") from None
 
 
-def _summarize(tools: Tools, now: ModelNow, batch: Batch, below: _Below) -> tuple[tuple[Source, ...], str]:
-    """Read a batch and have it summarized; give its provenance, with the digests of what was read, and the text."""
+def read_batch(tools: Tools, now: ModelNow, batch: Batch, below: Below) -> tuple[tuple[Source, ...], Request]:
+    """Read a batch; give its provenance, with the digests of what was read, and what a summarizer is asked."""
     sources, items = [], []
     for source in batch.sources:
         page = _page(tools.census, source)
@@ -256,7 +257,7 @@ def _summarize(tools: Tools, now: ModelNow, batch: Batch, below: _Below) -> tupl
             else (item.text for item in items)
         ),
     )
-    return tuple(sources), summarizers.write(tools.summarizer, request)
+    return tuple(sources), request
 
 
 def _page(census: Census, source: Note | Summary) -> pages.Page:
@@ -283,7 +284,8 @@ def item_of(tools: Tools, source: Note | Summary, text: str) -> Item:
 # Committing
 
 
-def _commit(tools: Tools, batch: Batch, sources: tuple[Source, ...], text: str, number: int) -> Summary:
+def commit(tools: Tools, batch: Batch, sources: tuple[Source, ...], text: str, number: int, *, by: str = "") -> Summary:
+    """Store a summary, durably, under a name that no other has; `by` is who wrote it, if not the summarizer."""
     vault = tools.census.vault
     start, end = batch.span
     latest = max(s.created for s in batch.sources)
@@ -301,8 +303,8 @@ def _commit(tools: Tools, batch: Batch, sources: tuple[Source, ...], text: str, 
         digest=pages.digest(text),
         chars=len(text),
         lines=text.count("\n") + 1,
-        summarizer=tools.summarizer.name,
-        draft=tools.summarizer.draft,
+        summarizer=by or tools.summarizer.name,
+        draft=not by and tools.summarizer.draft,
     )
     while True:
         try:

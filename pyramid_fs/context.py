@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyramid_fs import pyramid, views
+from pyramid_fs.calls import SHELL
 from pyramid_fs.errors import NoSuchModel, Problem
 from pyramid_fs.notes import Dated
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from pyramid_fs.calls import Calls
     from pyramid_fs.notes import Card
     from pyramid_fs.pyramid import State
     from pyramid_fs.views import Entry, Left
@@ -42,6 +44,8 @@ class ModelLine:
     """Why it does not grow, or what needs a person."""
     view_chars: int
     """Size of what `load` shows of it."""
+    view_tokens: int
+    """What that costs a model to read, about."""
     archived: bool = False
 
 
@@ -64,6 +68,8 @@ class Text:
     draft: bool = False
     source: str = ""
     problem: str = ""
+    under: str = ""
+    """Below a summary that was expanded: the summary that it is a source of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +227,46 @@ class Advanced:
     """With `--dry-run`: what would be written."""
 
 
+@dataclass(frozen=True, slots=True)
+class RollupSource:
+    """One source of a summary that is to be written."""
+
+    handle: str
+    date: str
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """A batch that is due: what to write, from what, and the ticket to hand it in with."""
+
+    ticket: str
+    model: str
+    tier: int
+    target: int
+    """Characters."""
+    rules: str
+    items: tuple[RollupSource, ...]
+    """Oldest first: notes at tier 0, summaries above it."""
+    more: int
+    """So many batches are due after this one, as far as can be told now."""
+    left: tuple[Left, ...] = ()
+    """Sources too long to stand here, with the call that shows each: they belong to the batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of handing in the text of a batch."""
+
+    handle: str
+    path: str
+    model: str
+    tier: int
+    chars: int
+    more: int
+
+
 def by_tier(state: State) -> dict[str, int]:
     """Count the active summaries by tier."""
     counts: dict[str, int] = {}
@@ -263,11 +309,16 @@ def waiting(held: Sequence[str], state: State, card: Card | None) -> tuple[str, 
     return tuple(lines)
 
 
+def failure(tries: int, reason: str) -> str:
+    """Say that the last summary of a model failed."""
+    return f"the last summary failed: {reason} (tried {tries} times)"
+
+
 def _one(handle: str) -> str:
     return f"{handle} needs a person: pyramid doctor"
 
 
-def check_models(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
+def check_models(wanted: Sequence[str], known: Sequence[str], calls: Calls = SHELL) -> list[str]:
     """Give the models' own spelling of the names, or raise NoSuchModel that lists the closest."""
     spelled = {unicodedata.normalize("NFC", name): name for name in known}
     unknown = [name for name in wanted if unicodedata.normalize("NFC", name) not in spelled]
@@ -279,10 +330,10 @@ def check_models(wanted: Sequence[str], known: Sequence[str]) -> list[str]:
         hint = f"the closest: {', '.join(close[:CLOSEST])}"
     elif known:
         hint = f"there are: {', '.join(list(known)[:CLOSEST])}" + (
-            " and more, see `pyramid map`" if len(known) > CLOSEST else ""
+            f" and more, see `{calls.map}`" if len(known) > CLOSEST else ""
         )
     else:
-        hint = "there is none yet; `pyramid model new NAME` makes one"
+        hint = f"there is none yet; `{calls.make_model}` makes one"
     raise NoSuchModel(f"no model {what}; {hint}")
 
 

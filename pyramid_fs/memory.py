@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 # what only some verbs use (advance, doctor, record, recall, the summarizers) is imported when they are called:
 # together they cost as much as the rest of a short command
-from pyramid_fs import census, context, files, kinds, layout, pyramid, settings, times, vault, watching
+from pyramid_fs import census, context, files, kinds, layout, paging, pyramid, settings, times, vault, watching
 from pyramid_fs import format as pages
 from pyramid_fs.answers import Answers
 from pyramid_fs.catalog import Catalog
 from pyramid_fs.errors import DiskError, ExistsAlready, Locked, Problem, RefusedWrite, UsageError
 from pyramid_fs.notes import Kind, Shaped, Summary
+from pyramid_fs.paging import Face
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pyramid_fs import recall as recalling
     from pyramid_fs import record as recording
     from pyramid_fs.advance import Grown, Tools
     from pyramid_fs.importers import Imported
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from pyramid_fs.verify import Report
 
 Progress: TypeAlias = "Callable[[int, int], None]"
+FACE = Face()
+"""The command line's."""
 GROW_WAIT = 150.0
 """Seconds that `advance` waits for another process that grows the same model."""
 CALLS = "calls.json"
@@ -74,15 +78,20 @@ class Memory:
         clock: Callable[[], datetime] = utc_now,
         suffix: Callable[[], str] = random_suffix,
         summarizer: Summarizer | None = None,
+        face: Face = FACE,
     ) -> None:
-        """Open the vault at `root` (NotAVault where there is none); `summarizer` goes before the configured one."""
+        """Open the vault at `root` (NotAVault where there is none); `summarizer` goes before the configured one.
+
+        `face` says how answers name the calls that go on from them, and how much one answer holds.
+        """
         self.vault = vault.open_vault(Path(root))
         self.config = read_config(environ, self.vault.root)
         self._clock, self._suffix = clock, suffix
         self._summarizer = summarizer
         self._cache = files.cache_folder(self.vault.root, environ)
         self.census = census.Census(self.vault, Catalog(self._cache / "catalog.sqlite3", self.vault.settings.zone_name))
-        self._answers = Answers(self.census)
+        self._face = face
+        self._answers = Answers(self.census, face)
         self._searching: tuple[Indexing, Places] | None = None
 
     def close(self) -> None:
@@ -165,23 +174,36 @@ class Memory:
                 if not any(layout.same_name(name, other) for other in known):
                     self.create_model(name)
             known = self.census.models()
-        return context.check_models(wanted, known)
+        return context.check_models(wanted, known, self._face.calls)
+
+    def _named(self, models: Sequence[str]) -> list[str]:
+        """Give the models' own spelling of names; raise NoSuchModel."""
+        return context.check_models(models, self.census.models(), self._face.calls)
 
     # Reading
 
-    def map(self) -> context.Map:
+    def map(self, *, page: int = 1) -> context.Map:
         """Give the map: models and the newest notes. It loads nothing."""
-        return self._answers.map()
+        return self._answers.map(page)
 
     def load(
-        self, names: Sequence[str], *, chars: int | None = None, tier: str | None = None, page: int = 1
+        self,
+        names: Sequence[str],
+        *,
+        chars: int | None = None,
+        tier: str | None = None,
+        page: int = 1,
+        total: int | None = None,
     ) -> context.Loaded:
-        """Give the views of models within a budget each, or a page of a whole `tier` (its number, `notes`, `tail`)."""
-        return self._answers.load(names, chars=chars, tier=tier, page=page)
+        """Give the views of models within a budget each, or a page of a whole `tier` (its number, `notes`, `tail`).
 
-    def expand(self, handle: str) -> context.Expanded:
-        """Give what a handle leads to: the sources of a summary, or a note with the summaries above it."""
-        return self._answers.expand(handle)
+        `total` bounds the characters of the whole answer: models that don't fit are named with the call.
+        """
+        return self._answers.load(names, chars=chars, tier=tier, page=page, total=total)
+
+    def expand(self, handle: str, *, depth: int = 1, page: int = 1) -> context.Expanded:
+        """Give what a handle leads to: a summary's sources, `depth` tiers down, or a note and the summaries of it."""
+        return self._answers.expand(handle, depth, page)
 
     def recall(self, query: str, *, progress: Progress = quiet, **asked: Any) -> context.Hits:
         """Find texts, the best first; see `recall.Asked` for the filters.
@@ -190,19 +212,22 @@ class Memory:
         """
         from pyramid_fs import recall
 
-        models = asked.get("models") or ()
-        if models:
-            asked["models"] = tuple(context.check_models(models, self.census.models()))
-        return recall.recall(self.census, *self._search, self.name, query, recall.Asked(**asked), progress)
+        wanted = self._asked(asked)
+        calls = self._face.calls
+        found = recall.recall(self.census, *self._search, self.name, query, wanted, progress, calls)
+        return paging.hits_page(found, lambda at: recall.rest(query, wanted, wanted.start + at, calls), self._face)
 
     def why(self, handle: str, query: str, *, progress: Progress = quiet, **asked: Any) -> context.Why:
         """Say why a file comes up for a query, and where, or why it does not. Raise NoSuchHandle."""
         from pyramid_fs import recall
 
-        models = asked.get("models") or ()
-        if models:
-            asked["models"] = tuple(context.check_models(models, self.census.models()))
-        return recall.why(self.census, *self._search, self.name, handle, query, recall.Asked(**asked), progress)
+        return recall.why(self.census, *self._search, self.name, handle, query, self._asked(asked), progress)
+
+    def _asked(self, asked: dict[str, Any]) -> recalling.Asked:
+        from pyramid_fs import recall
+
+        models = tuple(self._named(asked["models"])) if asked.get("models") else ()
+        return recall.Asked(**{**asked, "models": models})
 
     def reindex(self, *, progress: Progress = quiet) -> int:
         """Build the index afresh from the files; give how many texts it holds. Raise Locked or DiskError."""
@@ -240,7 +265,7 @@ class Memory:
         Raise SummarizerFailed only through `failed` in the answer: what was written stands.
         """
         self.vault.write_allowed()
-        names = context.check_models(models, self.census.models()) if models else self.census.models()
+        names = self._named(models) if models else self.census.models()
         grown = self._grow(names, limit, step, self._tools(), GROW_WAIT)
         return context.Advanced(
             vault=self.name,
@@ -336,11 +361,32 @@ class Memory:
 
     def due(self, models: Sequence[str] = ()) -> list[pyramid.Batch]:
         """List the batches that `advance` would have summarized, roll-ups of planned summaries included."""
-        names = context.check_models(models, self.census.models()) if models else self.census.models()
+        names = self._named(models) if models else self.census.models()
         self.census.refresh(names)
         shape, now = self.vault.settings.shape, self._clock()
         found = [self.census.now(name) for name in names]
         return [batch for model in found if not model.held for batch in pyramid.plan(model.state, shape, now)]
+
+    def next_rollup(self, models: Sequence[str] = ()) -> context.Rollup | None:
+        """Hand out a batch that is due, for an agent that writes the summary itself; None where nothing is due."""
+        from pyramid_fs import rollups
+
+        self.vault.write_allowed()
+        names = self._named(models) if models else self.census.models()
+        self.census.refresh(names)
+        due = rollups.next_due(self._tools(), names)
+        return paging.rollup_page(due, self._face) if due else None
+
+    def write_rollup(self, ticket: str, text: str, *, by: str = "") -> context.Written:
+        """Store the summary of a batch that was handed out, once; `by` names the agent.
+
+        Raise RefusedWrite where the batch was written or a source changed meanwhile, SummarizerFailed where the text
+        is no summary; nothing is stored then.
+        """
+        from pyramid_fs import rollups
+
+        self.vault.write_allowed()
+        return rollups.hand_in(self._tools(), self.census.models(), ticket, text, by)
 
     def redo(self, handle: str) -> Iterator[Summary]:
         """Write a summary again, and those above it; yields each once it is on disk."""
@@ -372,11 +418,7 @@ class Memory:
         for name in self.census.models():
             now = self.census.now(name)
             due = 0 if now.held else sum(1 for _ in pyramid.plan(now.state, shape, clock))
-            failed = (
-                (f"the last summary failed: {trouble[name][2]} (tried {trouble[name][0]} times)",)
-                if name in trouble
-                else ()
-            )
+            failed = (context.failure(trouble[name][0], trouble[name][2]),) if name in trouble else ()
             reasons = (*context.waiting(now.held, now.state, now.card), *failed, *(spent if due else ()))
             counts = context.by_tier(now.state)
             models.append(
@@ -443,7 +485,7 @@ class Memory:
         from pyramid_fs import advance
 
         self.vault.write_allowed()
-        (known,), legal = context.check_models([name], self.census.models()), layout.legal(to)
+        (known,), legal = self._named([name]), layout.legal(to)
         taken = next((other for other in self.census.models() if layout.same_name(legal, other)), None)
         if taken and taken != known:
             raise ExistsAlready(f"model {taken!r} exists already")
@@ -458,7 +500,7 @@ class Memory:
 
     def archive_model(self, name: str, *, archived: bool = True) -> str:
         """Put a model away, or bring it back. Its notes stay where they are, and are found by recall."""
-        (known,) = context.check_models([name], self.census.models())
+        (known,) = self._named([name])
         self._set_on_card(
             known, {"archived": True if archived else None, **({} if archived else {"folded_into": None})}
         )
@@ -466,10 +508,7 @@ class Memory:
 
     def fold_model(self, name: str, into: str, text: str = "") -> recording.Recorded:
         """Write one note into another model that says what this one held, and put this one away."""
-        source, target = (
-            context.check_models([name], self.census.models()),
-            context.check_models([into], self.census.models()),
-        )
+        source, target = self._named([name]), self._named([into])
         if source == target:
             raise UsageError("a model can't be folded into itself")
         now = self.census.fresh(source[0])
@@ -505,7 +544,7 @@ class Memory:
 
     def describe_model(self, name: str, description: str) -> str:
         """Change a model's description."""
-        (known,) = context.check_models([name], self.census.models())
+        (known,) = self._named([name])
         self._set_on_card(known, {"description": description})
         return known
 

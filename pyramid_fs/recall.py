@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyramid_fs import indexing, kinds, layout, links, query, ranking, texts, times, views, words
+from pyramid_fs import indexing, kinds, layout, links, query, ranking, texts, times, words
+from pyramid_fs.calls import SHELL
 from pyramid_fs.context import Hit, Hits, Why
 from pyramid_fs.errors import DiskError, UsageError
 from pyramid_fs.format import Page
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import tzinfo
 
+    from pyramid_fs.calls import Calls
     from pyramid_fs.census import Census
     from pyramid_fs.indexing import Indexing
     from pyramid_fs.places import Places
@@ -37,8 +39,6 @@ ALIKE = 8
 """So many words are taken in the place of one that no text has."""
 LONG = 5
 """Letters of a word that may be misspelled."""
-QUOTED = 1_000
-"""Characters of a query that the call for more hits repeats."""
 TOGETHER = 400
 """Files that are asked for at once."""
 
@@ -449,6 +449,7 @@ def recall(
     text: str,
     asked: Asked,
     progress: Callable[[int, int], None] = indexing.quiet,
+    calls: Calls = SHELL,
 ) -> Hits:
     """Search every file; raise UsageError for a query without anything to look for."""
     if not text.strip():
@@ -462,7 +463,9 @@ def recall(
                 break
         shown = tuple(search.hit(hit) for hit in found[asked.start : asked.start + asked.limit])
     more = len(found) > asked.start + asked.limit
-    return Hits(name, text, shown, _next(text, asked) if more else None, tuple(_notes(search)))
+    return Hits(
+        name, text, shown, rest(text, asked, asked.start + asked.limit, calls) if more else None, tuple(_notes(search))
+    )
 
 
 def why(
@@ -510,12 +513,7 @@ def _notes(search: Search) -> Iterator[str]:
         yield "Nothing was looked for: the query has no word, and no quoted phrase."
 
 
-def _next(query: str, asked: Asked) -> str:
-    filters = [f"-m {views.shell(model)}" for model in asked.models] + [f"--kind {kind}" for kind in asked.kinds]
-    filters += [f"--tier {asked.tier}"] if asked.tier is not None else []
-    filters += [f"--since {asked.since}"] if asked.since else []
-    filters += [f"--until {asked.until}"] if asked.until else []
-    quoted = (
-        "'" + query.replace("'", "'\\''") + "'" if len(query) <= QUOTED else "-  (and the same words on standard input)"
-    )
-    return " ".join(["pyramid recall", *filters, f"-n {asked.limit} --start {asked.start + asked.limit} --", quoted])
+def rest(text: str, asked: Asked, start: int, calls: Calls) -> str:
+    """Spell the call that shows the hits from the `start`-th on, counted from 0."""
+    models, kinds, tier = asked.models, asked.kinds, asked.tier
+    return calls.recall(text, models, kinds, tier, asked.since, asked.until, asked.limit, start)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import heapq
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyramid_fs import pyramid
+from pyramid_fs.calls import SHELL
 from pyramid_fs.notes import Dated, Note, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from pyramid_fs.calls import Calls
     from pyramid_fs.pyramid import State
 
 NEWEST = 5
@@ -111,14 +112,25 @@ def of_note(note: Note, state: State) -> Entry:
     )
 
 
-def plan(state: State, budget: int, size: Callable[[Entry], int]) -> View:
+def plan(
+    state: State,
+    budget: int,
+    size: Callable[[Entry], int],
+    *,
+    calls: Calls = SHELL,
+    page_chars: int = PAGE_CHARS,
+    is_strict: bool = False,
+) -> View:
     """Choose what a view of `budget` characters shows.
 
     The cover is whole whatever the budget says; then the newest notes, the rest of the tail from its newest, and the
-    ramp, as far as each fits whole.
+    ramp, as far as each fits whole. Where it `is_strict` the cover, too, is only shown as far as it fits, from its top.
     """
     cover = [of_summary(summary) for summary in state.cover]
-    room = budget - sum(size(entry) for entry in cover)
+    room, missed_cover = budget - sum(size(entry) for entry in cover), list[Entry]()
+    if is_strict and room < 0:
+        from_top = sorted(cover, key=lambda e: (e.tier, e.span_to), reverse=True)
+        cover, missed_cover, room = _fill(from_top, budget, size)
     newest = heapq.nlargest(NEWEST, state.notes, key=pyramid.by_age)
     sharp = {note.path for note in newest}
     wanted = [*newest, *(note for note in reversed(state.tail) if note.path not in sharp)]
@@ -127,7 +139,7 @@ def plan(state: State, budget: int, size: Callable[[Entry], int]) -> View:
     return View(
         model=state.model,
         entries=(*_oldest_first([*cover, *ramp]), *_oldest_first(shown)),
-        left=tuple(_left(state, [*missed, *missed_ramp], size)),
+        left=tuple(_left(state, [*missed_cover, *missed, *missed_ramp], size, calls, page_chars)),
         chars=budget - room,
     )
 
@@ -163,12 +175,15 @@ def _oldest_first(entries: Sequence[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda e: (e.span_from, -e.tier, e.span_to, e.handle))
 
 
-def _left(state: State, missed: Sequence[Entry], size: Callable[[Entry], int]) -> Iterator[Left]:
+def _left(
+    state: State, missed: Sequence[Entry], size: Callable[[Entry], int], calls: Calls, page_chars: int
+) -> Iterator[Left]:
     """Name what did not fit, each kind with the page on which the oldest of it stands."""
     for which in dict.fromkeys(_whole_of(entry) for entry in missed):
         entries = [entry for entry in missed if _whole_of(entry) == which]
-        what = _LEFT.get(which, "finer summaries of periods summarized above")
-        yield _left_out(what, entries, _call(state.model, which, _page_of(state, which, entries, size)))
+        what = _LEFT.get(which, "summaries" if not entries[0].again else "finer summaries of periods summarized above")
+        page = _page_of(state, which, entries, size, page_chars)
+        yield _left_out(what, entries, calls.tier(state.model, which, page))
 
 
 def _whole_of(entry: Entry) -> str:
@@ -178,26 +193,25 @@ def _whole_of(entry: Entry) -> str:
     return "notes" if entry.again else "tail"
 
 
-def _page_of(state: State, which: str, wanted: Sequence[Entry], size: Callable[[Entry], int]) -> int:
+def _page_of(state: State, which: str, wanted: Sequence[Entry], size: Callable[[Entry], int], page_chars: int) -> int:
     keys = {(entry.path, entry.handle) for entry in wanted}
-    pages = _pages(_of_tier(state, which), size, PAGE_CHARS)
+    pages = _pages(_of_tier(state, which), size, page_chars)
     return next(number for number, page in enumerate(pages, 1) if any((e.path, e.handle) in keys for e in page))
-
-
-def _call(model: str, which: str, page: int) -> str:
-    return f"pyramid load {shell(model)} --tier {which}{f' --page {page}' if page > 1 else ''}"
-
-
-def shell(name: str) -> str:
-    """Spell a name as one word of a command; a word of any script needs no quotes."""
-    return name if all(letter.isalnum() or letter in "-_." for letter in name) else shlex.quote(name)
 
 
 def _left_out(what: str, entries: list[Entry], call: str) -> Left:
     return Left(what, len(entries), sum(e.chars for e in entries), tuple(e.handle for e in entries[:NAMED]), call)
 
 
-def tier(state: State, which: str, page: int, size: Callable[[Entry], int], budget: int = PAGE_CHARS) -> View:
+def tier(
+    state: State,
+    which: str,
+    page: int,
+    size: Callable[[Entry], int],
+    budget: int = PAGE_CHARS,
+    *,
+    calls: Calls = SHELL,
+) -> View:
     """Give one page of a whole tier: a tier's active summaries, all notes (`notes`), or the `tail`; oldest first.
 
     Pages count from 1. Each holds whole entries up to `budget` characters, and at least one.
@@ -205,7 +219,8 @@ def tier(state: State, which: str, page: int, size: Callable[[Entry], int], budg
     pages = list(_pages(_of_tier(state, which), size, budget))
     shown = pages[page - 1] if page <= len(pages) else []
     rest = [entry for following in pages[page:] for entry in following]
-    what, call = f"more of tier {which}" if which.isdigit() else f"more {which}", _call(state.model, which, page + 1)
+    what = f"more of tier {which}" if which.isdigit() else f"more {which}"
+    call = calls.tier(state.model, which, page + 1)
     left = (_left_out(what, rest, call),) if rest else ()
     return View(state.model, tuple(shown), left, sum(size(entry) for entry in shown))
 

@@ -6,9 +6,7 @@ import contextlib
 import errno
 import logging
 import os
-import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -21,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from watchdog import events
 from watchdog.observers import Observer
 
-from pyramid_fs import files, layout, watching
+from pyramid_fs import files, growing, layout, watching
 from pyramid_fs.errors import DiskError, Locked, PyramidError
 from pyramid_fs.memory import BEAT, WATCH_LOCK, Memory
 from pyramid_fs.watching import WHOLE
@@ -367,7 +365,7 @@ class Watcher:
         self._settings = self._settings_mark()
         self._models: dict[str, ModelNow] = {}
         self._ready: deque[str] = deque()
-        self._child: _Child | None = None
+        self._child: growing.Child | None = None
         self._started = self._changed = 0.0
         self._mode, self._failure = "events", ""
         self._deaf = ""
@@ -658,7 +656,7 @@ class Watcher:
         model = self._ready.popleft()
         summarizer = self._memory.summarizer
         if summarizer and summarizer.slow:
-            self._child = _Child(self._root, model, self._marks.woken)
+            self._child = growing.Child(self._root, model, self._marks.woken.set)
             return
         self._safely(model, lambda: self._grow_here(model))
 
@@ -696,35 +694,6 @@ class Watcher:
         with contextlib.suppress(OSError):
             self._cache.mkdir(parents=True, exist_ok=True)
             files.keep(self._cache / BEAT, watching.spell_beat(beat).encode())
-
-
-class _Child:
-    """A process that has a few summaries of one model written by a slow summarizer."""
-
-    def __init__(self, root: Path, model: str, woken: threading.Event) -> None:
-        self.model = model
-        words = [sys.executable, "-P", "-m", "pyramid_fs", "--vault", str(root), "advance", "--background", "--", model]
-        null = subprocess.DEVNULL
-        self._process = subprocess.Popen(words, stdin=null, stdout=null, stderr=null)  # noqa: S603  (this program)
-        threading.Thread(target=self._wake_at_end, args=(woken,), daemon=True).start()
-
-    def _wake_at_end(self, woken: threading.Event) -> None:
-        self._process.wait()
-        woken.set()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it has not ended yet."""
-        return self._process.poll() is None
-
-    def end(self) -> None:
-        """End it as Ctrl-C does, its summarizer with it; what it was writing does not exist."""
-        if self.is_running:
-            self._process.send_signal(getattr(signal, "SIGINT", signal.SIGTERM))
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(ENDING)
-            if self.is_running:
-                self._process.kill()
 
 
 def _git_is_at_work(root: Path) -> bool:

@@ -120,7 +120,7 @@ def test_map_shows_models_and_the_newest_notes(sh: Shell, vault: Path) -> None:
     sh.run("advance")
     lines = sh.ok("map").splitlines()
     assert lines[:8] == [
-        "Nothing is loaded yet: this is a map. Load a model with: pyramid load NAME…",
+        "Nothing is loaded yet: this is a map. Load the models that matter with: pyramid load NAME…",
         "Vault: ~/v",
         "",
         "# Models",

@@ -147,8 +147,9 @@ def loaded_model(
     left: tuple[Left, ...] = (),
     archived: bool = False,
     name: str = "m",
+    notes: int = 1,
 ) -> LoadedModel:
-    return LoadedModel(name, description, 1, 0, 1, *span, summaries, recent, left, ("it waits",), archived)
+    return LoadedModel(name, description, notes, 0, 1, *span, summaries, recent, left, ("it waits",), archived)
 
 
 def test_a_loaded_model_shows_summaries_then_notes_then_what_was_left_out() -> None:
@@ -180,24 +181,24 @@ def test_a_loaded_model_shows_summaries_then_notes_then_what_was_left_out() -> N
 
 
 def test_an_empty_model_says_how_to_write_the_first_note() -> None:
-    shown = render.loaded_text(Loaded("/v", (loaded_model(span=("", ""), name="two words"),)))
+    shown = render.loaded_text(Loaded("/v", (loaded_model(span=("", ""), name="two words", notes=0),)))
     assert shown.endswith("No notes yet. Write one: pyramid record -m 'two words' 'TEXT'")
     assert "2026" not in shown
 
 
 def line(**more: object) -> ModelLine:
-    made = ModelLine("m", "Trains", 12, 2, {"0": 1}, "2026-11-01", "2026-11-09", ("x waits",), 1234)
+    made = ModelLine("m", "Trains", 12, 2, {"0": 1}, "2026-11-01", "2026-11-09", ("x waits",), 1234, 345)
     return replace(made, **more)  # type: ignore[arg-type]
 
 
 def test_the_map_says_that_nothing_is_loaded_and_lists_models_and_newest_notes() -> None:
     left = Left("notes", 1, 5, ("b",), "pyramid load m")
     assert render.map_text(Map("/v", (line(),), ("old", "older"), (TEXT,), (left,))).split("\n") == [
-        render.NOTHING_LOADED,
+        "Nothing is loaded yet: this is a map. Load the models that matter with: pyramid load NAME…",
         "Vault: /v",
         "",
         "# Models",
-        "- m — Trains [12 notes · 2026-11-01 to 2026-11-09 · 2 not summarized yet · view 1,234 characters · x waits]",
+        "- m — Trains [12 notes · 2026-11-01 to 2026-11-09 · 2 not summarized yet · view 1,234 characters, some 345 tokens · x waits]",
         "",
         "Archived: old, older",
         "",
@@ -214,7 +215,7 @@ def test_the_map_says_that_nothing_is_loaded_and_lists_models_and_newest_notes()
 
 
 def test_the_map_of_an_empty_vault_says_how_to_make_a_model() -> None:
-    assert "There is no model yet. Make one: pyramid model new" in render.map_text(Map("/v", (), (), ()))
+    assert "Make one: pyramid model new NAME" in render.map_text(Map("/v", (), (), ()))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,7 @@ def test_the_map_of_an_empty_vault_says_how_to_make_a_model() -> None:
         (line(notes=0, waiting=(), description=""), "- m [0 notes]"),
         (
             line(notes=1, tail=0, waiting=(), span_to="2026-11-01"),
-            "- m — Trains [1 note · 2026-11-01 · view 1,234 characters]",
+            "- m — Trains [1 note · 2026-11-01 · view 1,234 characters, some 345 tokens]",
         ),
     ],
 )

@@ -26,6 +26,7 @@ VERBS = {
     "why": "notes",
     "advance": "growth",
     "redo": "growth",
+    "rollup": "growth",
     "watch": "watch",
     "status": "state",
     "verify": "state",
@@ -36,7 +37,9 @@ VERBS = {
     "entity": "shapes",
     "confirm": "shapes",
     "import": "setup",
-    "setup": "watch",
+    "mcp": "mcp",
+    "hook": "mcp",
+    "setup": "clients",
     "format": "setup",
 }
 """Each verb and the module that holds it, in the order in which `--help` lists them."""
@@ -55,6 +58,7 @@ HELP = {
     "why": "Say why a file comes up for a query, or why it does not.",
     "advance": "Write the summaries that are due.",
     "redo": "Write a summary and those above it again.",
+    "rollup": "Write summaries yourself: next hands out a batch, write takes its text.",
     "watch": "Follow the folder: what changes is found, what is due is summarized.",
     "status": "Show what waits and why.",
     "verify": "Prove that every note is counted exactly once.",
@@ -65,7 +69,9 @@ HELP = {
     "entity": "Add entities.",
     "confirm": "Confirm pending entities and procedures.",
     "import": "Bring in notes that were written elsewhere.",
-    "setup": "Set up a service that watches the vault.",
+    "mcp": "Serve the memory to agents by the Model Context Protocol.",
+    "hook": "Answer the hooks of agents' programs: session-start prints the map in short.",
+    "setup": "Set up an AI client, or a service that watches the vault.",
     "format": "Print the page that describes the vault on disk.",
 }
 

@@ -1,4 +1,4 @@
-"""The verbs that write summaries: advance, redo."""
+"""The verbs that write summaries: advance, redo, rollup."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyramid_fs import render, times
-from pyramid_fs.cli.common import answer, verb
+from pyramid_fs.cli.common import answer, text_argument, verb
 from pyramid_fs.context import Advanced
 from pyramid_fs.notes import Summary
 
@@ -97,4 +97,31 @@ def redo(memory: Memory, handle: str, as_json: bool) -> None:
     answer({"vault": memory.name, "written": written}, "\n".join(written), as_json=as_json)
 
 
-COMMANDS = {"advance": advance, "redo": redo}
+@click.group()
+def rollup() -> None:
+    """Write summaries yourself, or have an agent write them: no model is called."""
+
+
+@rollup.command("next")
+@click.argument("models", nargs=-1)
+@verb()
+def next_(memory: Memory, models: tuple[str, ...], as_json: bool) -> None:
+    """Hand out a batch that is due, with its sources, the rules, the target length and a ticket."""
+    due = memory.next_rollup(models)
+    answer({"vault": memory.name, "rollup": due}, render.rollup_text(due, memory.name), as_json=as_json)
+
+
+@rollup.command()
+@click.argument("ticket")
+@click.argument("text", nargs=-1, required=True)
+@click.option("--by", default="", metavar="NAME", help="Who wrote it; the summary says so.")
+@verb()
+def write(memory: Memory, ticket: str, text: tuple[str, ...], by: str, as_json: bool) -> None:
+    """Store the text of a batch that was handed out, once; TEXT `-` reads standard input."""
+    made = memory.write_rollup(ticket, text_argument(text), by=by)
+    answer(made, made.handle, as_json=as_json)
+    if made.more:
+        click.echo(f"pyramid: {made.more} more due: pyramid rollup next", err=True)
+
+
+COMMANDS = {"advance": advance, "redo": redo, "rollup": rollup}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from pyramid_fs import render
+from pyramid_fs import growing, render
 from pyramid_fs.cli.common import answer, indexing_shown, text_argument, verb
 from pyramid_fs.errors import PyramidError
 
@@ -22,25 +21,15 @@ NO_ADVANCE = click.option("--no-advance", is_flag=True, help="Write no summaries
 def _grow(memory: Memory, models: tuple[str, ...]) -> None:
     """Write a few summaries that came due: at once where it is quick, else in a process of its own."""
     summarizer = memory.summarizer
-    if summarizer is None or not memory.config.background or os.environ.get("PYRAMID_IN_SUMMARIZER"):
+    if summarizer is None or not memory.config.background or growing.is_inside():
         return
     if not summarizer.slow:
         grown = memory.grow_some(models)
         for model, reason in grown.failed.items():
             click.echo(f"pyramid: {model}: {reason}", err=True)
         return
-    if not memory.due_soon(models):
-        return
-    words = [sys.executable, "-P", "-m", "pyramid_fs", "--vault", memory.name, "advance", "--background", *models]
-    import subprocess  # costs as much as reading the vault
-
-    subprocess.Popen(  # noqa: S603  (this program itself; it outlives the command, which doesn't wait for a model)
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    if memory.due_soon(models):
+        growing.detach(memory.name, models)  # it outlives the command, which doesn't wait for a model
 
 
 @click.command()
@@ -114,10 +103,11 @@ def load(
 
 @click.command()
 @click.argument("handle")
+@click.option("--depth", type=click.IntRange(min=1), default=1, help="So many tiers down.")
 @verb()
-def expand(memory: Memory, handle: str, as_json: bool) -> None:
+def expand(memory: Memory, handle: str, depth: int, as_json: bool) -> None:
     """Show the sources of a summary, or a note with the summaries made from it."""
-    found = memory.expand(handle)
+    found = memory.expand(handle, depth=depth)
     answer(found, render.expanded_text(found), as_json=as_json)
 
 

@@ -1,0 +1,382 @@
+"""An answer's two forms: the text that a model reads, and the same as data for programs; and what of it fits."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NotRequired
+
+from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
+
+from pyramid_fs import bounds, render
+from pyramid_fs.calls import TOOLS
+from pyramid_fs.context import Expanded, Hits, Loaded, Map, Rollup
+from pyramid_fs.paging import Face
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyramid_fs.context import Hit, LoadedModel, ModelLine, RollupSource, Text, Written
+    from pyramid_fs.record import Recorded
+    from pyramid_fs.views import Left
+
+PAGE_CHARS = 12_000
+"""A page of a whole tier: half of a shell's, so that it fits in any script with its data beside it."""
+FRAGMENTS = "These are fragments; the models they come from are not loaded: call load_model."
+
+
+class Quoted(TypedDict):
+    """A note or a summary: text that somebody wrote down."""
+
+    handle: str
+    text: str
+    date: NotRequired[str]
+    tier: NotRequired[int]
+    notes: NotRequired[int]
+    models: NotRequired[list[str]]
+    source: NotRequired[str]
+    marks: NotRequired[list[str]]
+    under: NotRequired[str]
+
+
+class LeftOut(TypedDict):
+    """What did not fit."""
+
+    what: str
+    count: int
+    call: str
+
+
+class ModelFacts(TypedDict):
+    """One model on the map."""
+
+    name: str
+    notes: int
+    description: NotRequired[str]
+    span: NotRequired[list[str]]
+    tail: NotRequired[int]
+    waiting: NotRequired[list[str]]
+    view_chars: NotRequired[int]
+    view_tokens: NotRequired[int]
+
+
+class MapAnswer(TypedDict):
+    """What load_memory answers."""
+
+    loaded: bool
+    notice: str
+    vault: str
+    models: list[ModelFacts]
+    archived: list[str]
+    recent: list[Quoted]
+    left_out: list[LeftOut]
+
+
+class LoadedFacts(TypedDict):
+    """One loaded model."""
+
+    name: str
+    notes: int
+    covered: int
+    tail: int
+    description: NotRequired[str]
+    span: NotRequired[list[str]]
+    waiting: NotRequired[list[str]]
+    summaries: list[Quoted]
+    recent: list[Quoted]
+    left_out: list[LeftOut]
+
+
+class LoadedAnswer(TypedDict):
+    """What load_model answers."""
+
+    notice: str
+    vault: str
+    models: list[LoadedFacts]
+    left_out: list[str]
+
+
+class ExpandedAnswer(TypedDict):
+    """What expand answers."""
+
+    notice: str
+    vault: str
+    kind: str
+    item: Quoted
+    above: list[str]
+    below: list[Quoted]
+    missing: list[str]
+    left_out: list[LeftOut]
+
+
+class Fragment(TypedDict):
+    """One hit."""
+
+    handle: str
+    kind: str
+    models: list[str]
+    text: str
+    date: NotRequired[str]
+    tier: NotRequired[int]
+    source: NotRequired[str]
+    above: NotRequired[list[str]]
+
+
+class HitsAnswer(TypedDict):
+    """What recall answers."""
+
+    notice: str
+    vault: str
+    hits: list[Fragment]
+    next: str | None
+    notes: list[str]
+
+
+class RecordedAnswer(TypedDict):
+    """What record answers."""
+
+    handle: str
+    models: list[str]
+    repeat: bool
+    warnings: list[str]
+    vault: str
+
+
+class CreatedAnswer(TypedDict):
+    """What create_model answers."""
+
+    name: str
+    alike: list[str]
+    vault: str
+
+
+class RollupAnswer(TypedDict):
+    """What next_rollup answers."""
+
+    due: bool
+    vault: str
+    ticket: NotRequired[str]
+    model: NotRequired[str]
+    tier: NotRequired[int]
+    target_chars: NotRequired[int]
+    rules: NotRequired[str]
+    sources: NotRequired[list[Quoted]]
+    left_out: NotRequired[list[LeftOut]]
+    more: NotRequired[int]
+
+
+class WrittenAnswer(TypedDict):
+    """What write_rollup answers."""
+
+    handle: str
+    model: str
+    tier: int
+    chars: int
+    more: int
+    vault: str
+
+
+# From values to data: what is empty is left out, as each word is paid for
+
+
+def _full(**values: Any) -> Any:
+    return {name: value for name, value in values.items() if value not in ("", None, [], ())}
+
+
+def _quoted(text: Text) -> Quoted:
+    date = text.span_from if text.span_from == text.span_to else f"{text.span_from} to {text.span_to}"
+    more = _full(
+        date=date,
+        tier=text.tier if text.tier >= 0 else None,
+        notes=text.notes if text.tier >= 0 else None,
+        models=list(text.models),
+        source=text.source,
+        marks=render.marks(text),
+        under=text.under,
+    )
+    found: Any = {"handle": text.handle, **more, "text": text.text}
+    return found  # type: ignore[no-any-return]
+
+
+def _quoted_all(texts: Iterable[Text]) -> list[Quoted]:
+    return [_quoted(text) for text in texts]
+
+
+def _left(lefts: Iterable[Left]) -> list[LeftOut]:
+    return [
+        {"what": f"{left.what}: {', '.join(left.handles)}", "count": left.count, "call": left.call} for left in lefts
+    ]
+
+
+def _span(first: str, last: str) -> list[str]:
+    return [first, last] if first else []
+
+
+def _line(line: ModelLine) -> ModelFacts:
+    more = _full(
+        description=line.description,
+        span=_span(line.span_from, line.span_to),
+        tail=line.tail or None,
+        waiting=list(line.waiting),
+        view_chars=line.view_chars or None,
+        view_tokens=line.view_tokens if line.notes else None,
+    )
+    found: Any = {"name": line.name, "notes": line.notes, **more}
+    return found  # type: ignore[no-any-return]
+
+
+def map_data(found: Map) -> MapAnswer:
+    """Give the map as data."""
+    return {
+        "loaded": False,
+        "notice": f"{render.nothing_loaded(TOOLS)} {render.QUOTED}",
+        "vault": found.vault,
+        "models": [_line(line) for line in found.models],
+        "archived": list(found.archived),
+        "recent": _quoted_all(found.recent),
+        "left_out": _left(found.left),
+    }
+
+
+def _model(model: LoadedModel) -> LoadedFacts:
+    more = _full(
+        description=model.description,
+        span=_span(model.span_from, model.span_to),
+        waiting=[*model.waiting, *(["archived"] if model.archived else [])],
+    )
+    found: Any = {
+        "name": model.name,
+        **more,
+        "notes": model.notes,
+        "covered": model.covered,
+        "tail": model.tail,
+        "summaries": _quoted_all(model.summaries),
+        "recent": _quoted_all(model.recent),
+        "left_out": _left(model.left),
+    }
+    return found  # type: ignore[no-any-return]
+
+
+def loaded_data(found: Loaded) -> LoadedAnswer:
+    """Give loaded models as data."""
+    models = [_model(model) for model in found.models]
+    return {"notice": render.QUOTED, "vault": found.vault, "models": models, "left_out": list(found.left)}
+
+
+def expanded_data(found: Expanded) -> ExpandedAnswer:
+    """Give what a handle leads to as data."""
+    return {
+        "notice": render.QUOTED,
+        "vault": found.vault,
+        "kind": found.kind,
+        "item": _quoted(found.text),
+        "above": list(found.above),
+        "below": _quoted_all(found.below),
+        "missing": list(found.missing),
+        "left_out": _left(found.left),
+    }
+
+
+def _fragment(hit: Hit) -> Fragment:
+    more = _full(date=hit.created, tier=hit.tier, source=hit.source, above=list(hit.above))
+    found: Any = {"handle": hit.handle, "kind": hit.kind, "models": list(hit.models), **more, "text": hit.text}
+    return found  # type: ignore[no-any-return]
+
+
+def hits_data(found: Hits) -> HitsAnswer:
+    """Give hits as data."""
+    return {
+        "notice": f"{FRAGMENTS} {render.QUOTED}",
+        "vault": found.vault,
+        "hits": [_fragment(hit) for hit in found.hits],
+        "next": found.next,
+        "notes": list(found.notes),
+    }
+
+
+def recorded_data(made: Recorded, vault: str) -> RecordedAnswer:
+    """Give what came of a note as data."""
+    return {
+        "handle": made.handle,
+        "models": list(made.models),
+        "repeat": made.repeat,
+        "warnings": list(made.warnings),
+        "vault": vault,
+    }
+
+
+def recorded_text(made: Recorded, vault: str) -> str:
+    """Say what came of a note."""
+    what = "Recorded already within the last day; it is" if made.repeat else "Recorded"
+    lines = [f"{what} in {', '.join(made.models)}: [[{made.handle}]]", f"Vault: {vault}"]
+    return "\n".join([*lines, *(f"Beware: {warning}" for warning in made.warnings)])
+
+
+def rollup_data(due: Rollup | None, vault: str) -> RollupAnswer:
+    """Give a batch that is due as data."""
+    if due is None:
+        return {"due": False, "vault": vault}
+    return {
+        "due": True,
+        "vault": vault,
+        "ticket": due.ticket,
+        "model": due.model,
+        "tier": due.tier,
+        "target_chars": due.target,
+        "rules": due.rules,
+        "sources": [_source(item) for item in due.items],
+        "left_out": _left(due.left),
+        "more": due.more,
+    }
+
+
+def _source(item: RollupSource) -> Quoted:
+    found: Any = {"handle": item.handle, **_full(date=item.date, source=item.source), "text": item.text}
+    return found  # type: ignore[no-any-return]
+
+
+def written_data(made: Written, vault: str) -> WrittenAnswer:
+    """Give what was stored as data."""
+    return {
+        "handle": made.handle,
+        "model": made.model,
+        "tier": made.tier,
+        "chars": made.chars,
+        "more": made.more,
+        "vault": vault,
+    }
+
+
+def written_text(made: Written, vault: str) -> str:
+    """Say what was stored."""
+    more = f"{made.more} more due: next_rollup()" if made.more else "Nothing more is due there."
+    return f"Stored as [[{made.handle}]], {made.chars} characters.\n{more}\nVault: {vault}"
+
+
+# What fits
+
+
+def map_text(found: Map, boot_chars: int, tools: int) -> str:
+    """Show the map, with what it costs."""
+    text = render.map_text(found, TOOLS)
+    boot = bounds.tokens(render.boot_text(found, boot_chars, TOOLS))
+    return f"{text}\n\n{render.costs_line(tools, boot, bounds.tokens(text))}"
+
+
+def _cost(found: object) -> int:
+    if isinstance(found, Map):
+        text, data = render.map_text(found, TOOLS), json.dumps(map_data(found), ensure_ascii=False)
+    elif isinstance(found, Loaded):
+        text, data = render.loaded_text(found, TOOLS), json.dumps(loaded_data(found), ensure_ascii=False)
+    elif isinstance(found, Expanded):
+        text, data = render.expanded_text(found), json.dumps(expanded_data(found), ensure_ascii=False)
+    elif isinstance(found, Hits):
+        text, data = render.hits_text(found, calls=TOOLS), json.dumps(hits_data(found), ensure_ascii=False)
+    elif isinstance(found, Rollup):
+        text, data = render.rollup_text(found, "", TOOLS), json.dumps(rollup_data(found, ""), ensure_ascii=False)
+    else:
+        raise TypeError(found)
+    return max(bounds.tokens(text), bounds.tokens(data))
+
+
+FACE = Face(TOOLS, PAGE_CHARS, lambda found: _cost(found) <= bounds.TOKENS)
+"""An agent's: calls are tools, and an answer is as long as clients take it."""

@@ -1,0 +1,54 @@
+"""Memories on one vault for calls that come at the same time: each call has one to itself while it runs."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyramid_fs import files, layout
+from pyramid_fs.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyramid_fs.paging import Face
+
+MOST = 4
+"""So many at once; a further call waits for one of them."""
+
+
+class Desk:
+    """Lends memories out; the one that was used last goes first, as it knows the files best."""
+
+    def __init__(self, root: Path, face: Face) -> None:
+        self.root, self._face = root, face
+        self._free: queue.LifoQueue[tuple[object, Memory]] = queue.LifoQueue()
+        self._slots = threading.BoundedSemaphore(MOST)
+
+    @contextmanager
+    def borrow(self) -> Iterator[Memory]:
+        """Lend a memory for the length of a `with` block; raise a PyramidError where the vault can't be opened."""
+        with self._slots:
+            mark, memory = self._taken()
+            try:
+                yield memory
+            finally:
+                self._free.put((mark, memory))
+
+    def _taken(self) -> tuple[object, Memory]:
+        mark = self._settings_mark()
+        try:
+            while True:
+                held, memory = self._free.get_nowait()
+                if held == mark:
+                    return mark, memory
+                memory.close()  # a person changed the settings
+        except queue.Empty:
+            return mark, Memory(self.root, face=self._face)
+
+    def _settings_mark(self) -> object:
+        return files.look(self.root / layout.SETTINGS), files.look(files.config_file(os.environ))

@@ -1,0 +1,127 @@
+"""The server over HTTP: streamable, on loopback, behind a bearer token, with Host and Origin checked."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from typing import TYPE_CHECKING, NamedTuple
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import PlainTextResponse
+
+from pyramid_fs import files
+from pyramid_fs.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from pyramid_fs.mcp_server.server import Server
+
+PATH = "/mcp"
+LAST_ANSWERS = 1
+"""Seconds that open connections have when the server is told to end."""
+TOKEN_BYTES = 32
+
+
+class Place(NamedTuple):
+    """Where the server listens."""
+
+    host: str = "127.0.0.1"
+    port: int = 8931
+    names: tuple[str, ...] = ()
+    """Further names that clients call the host by."""
+
+    @property
+    def url(self) -> str:
+        """What clients are given."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}{PATH}"
+
+
+def check(place: Place, *, allow_remote: bool) -> None:
+    """Raise UsageError for an address that other machines reach, unless that was asked for."""
+    host = place.host
+    if allow_remote or is_loopback(host):
+        return
+    raise UsageError(
+        f"{host!r} can be reached from other machines, and the memory with it: use 127.0.0.1, or add --allow-remote"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is this machine's own."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def token(path: Path, given: str) -> str:
+    """Give the token that clients must send: the one given, else the one kept in a file of the user's, made once."""
+    if given:
+        return given
+    try:
+        kept = files.read(path).decode("ascii", "replace").strip()
+    except FileNotFoundError:
+        made = secrets.token_urlsafe(TOKEN_BYTES)
+        files.create(path, f"{made}\n".encode())
+        path.chmod(0o600)
+        return made
+    if not kept:
+        raise UsageError(f"{path} is empty: remove it, and a new token is made")
+    return kept
+
+
+class Guarded:
+    """Lets through what brings the token; answers 401 to all else."""
+
+    def __init__(self, app: ASGIApp, expected: str) -> None:
+        self._app, self._expected = app, f"Bearer {expected}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http" or self._is_allowed(scope):
+            await self._app(scope, receive, send)
+            return
+        refused = PlainTextResponse("a bearer token is needed\n", 401, {"WWW-Authenticate": "Bearer"})
+        await refused(scope, receive, send)
+
+    def _is_allowed(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+
+
+def app(server: Server, place: Place, expected: str) -> ASGIApp:
+    """Make the application: it answers to the names of its place alone, so that no web page can reach it by another."""
+    hosts = {place.host, "127.0.0.1", "localhost", "[::1]", *place.names}
+    allowed = [f"{host}:{place.port}" for host in sorted(hosts)] + sorted(place.names)
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=allowed,
+        allowed_origins=[f"{scheme}://{host}" for scheme in ("http", "https") for host in allowed],
+    )
+    inner = server.streamable_http_app(streamable_http_path=PATH, transport_security=security, host=place.host)
+    return Guarded(inner, expected)
+
+
+def serve(made: ASGIApp, place: Place, ready: Callable[[], None]) -> None:
+    """Serve until SIGTERM or Ctrl-C; raise UsageError where the port is taken."""
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((place.host, place.port))
+        listening.listen()
+    except OSError as error:
+        raise UsageError(f"{place.url} can't be served ({error.strerror}): name another --port or --host") from None
+    config = uvicorn.Config(made, log_level="warning", access_log=False, timeout_graceful_shutdown=LAST_ANSWERS)
+    ready()
+    uvicorn.Server(config).run(sockets=[listening])
