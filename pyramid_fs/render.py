@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
-from pyramid_fs import times
-from pyramid_fs.calls import SHELL
+from pyramid_fs import bounds, times
+from pyramid_fs.calls import SHELL, TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -177,9 +177,12 @@ def _boot_names(missed: Sequence[str], room: int, calls: Calls) -> list[str]:
     return [f"Also: {' '.join(names).rstrip(',')}{more}. All of them: {calls.map}"]
 
 
-def costs_line(tools: int, boot: int, this: int) -> str:
-    """Say what is paid for, in tokens, as estimated."""
-    return f"Tokens, estimated: {this:,} for this map, {boot:,} for a session's start, {tools:,} for the list of tools."
+def map_with_costs(found: Map, boot_chars: int, tools: int, calls: Calls = SHELL) -> str:
+    """Show the map, and what is paid for in tokens: for it, for a session's start, and for the list of tools."""
+    text = map_text(found, calls)
+    this, boot = bounds.tokens(text), bounds.tokens(boot_text(found, boot_chars, TOOLS))
+    costs = f"{this:,} for this map, {boot:,} for a session's start, {tools:,} for the list of tools"
+    return f"{text}\n\nTokens, estimated: {costs}."
 
 
 def no_models(calls: Calls) -> str:

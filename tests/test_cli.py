@@ -130,7 +130,8 @@ def test_map_shows_models_and_the_newest_notes(sh: Shell, vault: Path) -> None:
         "# Newest notes over all models",
     ]
     assert re.fullmatch(
-        r"- alice — A friend\. \[12 notes · 2026-01-01 to 2026-01-12 · 2 not summarized yet · view [\d,]+ characters\]",
+        r"- alice — A friend\. \[12 notes · 2026-01-01 to 2026-01-12 · 2 not summarized yet"
+        r" · view [\d,]+ characters, some [\d,]+ tokens\]",
         lines[4],
     )
     assert lines[8:12] == [
@@ -552,7 +553,8 @@ def test_the_help_lists_every_verb_with_its_line(sh: Shell) -> None:
 def test_every_verb_has_help_that_needs_no_vault(sh: Shell, verb: str) -> None:
     out = sh.ok(verb, "--help")
     assert out.startswith(f"Usage: pyramid {verb} ")
-    assert "--json" in out or verb in {"model", "topic", "entity", "import", "format", "demo", "watch", "setup"}
+    groups = {"model", "topic", "entity", "import", "rollup", "hook", "setup"}
+    assert "--json" in out or verb in groups | {"format", "demo", "watch", "mcp"}
     assert "--background" not in out
 
 

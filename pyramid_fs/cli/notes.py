@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyramid_fs import growing, render
+from pyramid_fs import bounds, growing, render
 from pyramid_fs.cli.common import answer, indexing_shown, text_argument, verb
 from pyramid_fs.errors import PyramidError
 
@@ -71,7 +71,8 @@ def record(
 def map_(memory: Memory, as_json: bool) -> None:
     """Show the index of models and the newest notes. Nothing is loaded by it."""
     found = memory.map()
-    answer(found, render.map_text(found), as_json=as_json)
+    text = render.map_with_costs(found, memory.vault.settings.boot_chars, bounds.TOOLS)
+    answer(found, text, as_json=as_json)
 
 
 @click.command()

@@ -355,13 +355,6 @@ def written_text(made: Written, vault: str) -> str:
 # What fits
 
 
-def map_text(found: Map, boot_chars: int, tools: int) -> str:
-    """Show the map, with what it costs."""
-    text = render.map_text(found, TOOLS)
-    boot = bounds.tokens(render.boot_text(found, boot_chars, TOOLS))
-    return f"{text}\n\n{render.costs_line(tools, boot, bounds.tokens(text))}"
-
-
 def _cost(found: object) -> int:
     if isinstance(found, Map):
         text, data = render.map_text(found, TOOLS), json.dumps(map_data(found), ensure_ascii=False)

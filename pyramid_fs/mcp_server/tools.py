@@ -41,7 +41,8 @@ class Toolbox:
         """Show the map."""
         with self._desk.borrow() as memory:
             found, boot_chars = memory.map(page=page), memory.vault.settings.boot_chars
-        return _answer(answers.map_text(found, boot_chars, self.list_tokens), answers.map_data(found))
+        text = render.map_with_costs(found, boot_chars, self.list_tokens, TOOLS)
+        return _answer(text, answers.map_data(found))
 
     def load_model(
         self, names: list[str], tier: str = "", page: int = 1, max_chars: int | None = None
@@ -125,7 +126,7 @@ class Toolbox:
     def map_text(self) -> str:
         """Give the map."""
         with self._desk.borrow() as memory:
-            return answers.map_text(memory.map(), memory.vault.settings.boot_chars, self.list_tokens)
+            return render.map_with_costs(memory.map(), memory.vault.settings.boot_chars, self.list_tokens, TOOLS)
 
     def model_text(self, name: str) -> str:
         """Give a model's view; raise NoSuchModel."""
