@@ -1,4 +1,4 @@
-"""The verbs that keep a vault watched: watch, setup service."""
+"""The verbs that keep a vault watched: watch, and service, which stands under setup."""
 
 from __future__ import annotations
 
@@ -99,12 +99,7 @@ class Service(NamedTuple):
     """What a person types to start it."""
 
 
-@click.group()
-def setup() -> None:
-    """Set up what works beside the vault."""
-
-
-@setup.command()
+@click.command()
 @click.option("--write", is_flag=True, help="Write the file instead of showing it.")
 @verb(answers=False)
 def service(memory: Memory, write: bool) -> None:
@@ -191,4 +186,4 @@ def _agent(label: str, words: list[str], carried: Mapping[str, str]) -> str:
     return plistlib.dumps(values).decode()
 
 
-COMMANDS = {"watch": watch, "setup": setup}
+COMMANDS = {"watch": watch}
