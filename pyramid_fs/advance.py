@@ -1,35 +1,41 @@
-"""Growth: plan a batch, have it summarized, commit it; one after the other, each on disk before the next."""
+"""Growth: plan batches, have them summarized, several at once where that is slow, and put each on disk as it comes."""
 
 from __future__ import annotations
 
 import contextlib
-import secrets
-from dataclasses import dataclass, field, replace
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from pyramid_fs import files, kinds, layout, pyramid, summarizers, times
-from pyramid_fs import format as pages
-from pyramid_fs.errors import DiskError, ExistsAlready, Locked, PyramidError, SummarizerFailed
-from pyramid_fs.notes import Dated, Note, Source, Summary
-from pyramid_fs.pyramid import Batch, Frontier, Index, State
-from pyramid_fs.summarizers import Item, Request
+from pyramid_fs import batches, files, layout, pyramid, summarizers, times
+from pyramid_fs.errors import Locked, PyramidError, SummarizerFailed
+from pyramid_fs.issue import grow_lock
+from pyramid_fs.notes import Note
+from pyramid_fs.summarizers import Throttled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
-    from pyramid_fs.census import Census, ModelNow
-    from pyramid_fs.summarizers import Summarizer
+    from pyramid_fs.census import ModelNow
+    from pyramid_fs.issue import Tools
+    from pyramid_fs.notes import Source, Summary
+    from pyramid_fs.pyramid import Batch
+    from pyramid_fs.summarizers import Call, Request, Summarizer
 
 BACKOFF = timedelta(minutes=1)
 """After a failure growth in the background waits this long, then twice as long each time …"""
 BACKOFF_MOST = timedelta(hours=6)
 """… but never longer than this."""
-SKEW = timedelta(hours=48)
-"""A time further ahead than this was set by hand or by a broken clock: the store's own times don't follow it."""
-LOCK_WAIT = 20.0
-"""Seconds to wait for the moment in which another process takes the time for a note."""
+PAUSE = 5.0
+"""Seconds to wait where a provider asks for a pause and does not say how long."""
+PATIENCE = 120.0
+"""Seconds that a provider may ask to wait for; one that asks for more has failed."""
+PAUSES = 10
+"""So many pauses in a row, with nothing written between them, are a failure."""
 
 
 @dataclass(slots=True)
@@ -39,57 +45,306 @@ class Grown:
     written: list[str] = field(default_factory=list)
     retired: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
-    exit_code: int = 0
-    """The gravest of what failed: a disk that can't be written (40) outweighs a summarizer (30)."""
+    codes: dict[str, int] = field(default_factory=dict)
+    """The exit code of each failure."""
     held: dict[str, list[str]] = field(default_factory=dict)
     busy: list[str] = field(default_factory=list)
 
+    @property
+    def exit_code(self) -> int:
+        """The gravest of what failed: a disk that can't be written (40) outweighs a summarizer (30)."""
+        return max((self.codes[model] for model in self.failed), default=0)
+
+    def fail(self, model: str, error: PyramidError) -> None:
+        """Note a failure."""
+        self.failed[model], self.codes[model] = str(error), error.exit_code
+
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """What growth works with; the clock and the names come from outside, so that a test can hold them."""
+class Effort:
+    """How growth goes about it."""
 
-    census: Census
-    summarizer: Summarizer
-    cache: Path
-    """The folder of the locks."""
-    clock: Callable[[], datetime]
-    suffix: Callable[[], str]
-    settled: bool = False
-    """Whether new files must have been quiet for a while: growth in the background."""
-
-
-def random_suffix() -> str:
-    """Draw the suffix of a new name."""
-    return "".join(secrets.choice(layout.ALPHABET) for _ in range(layout.SUFFIX))
+    wait: float = 0.0
+    """Seconds to wait for another process that grows the same model."""
+    limit: int | None = None
+    """So many summaries at most."""
+    at_once: int = 1
+    """So many calls of the summarizer at the same time."""
+    tries: int = 1
+    """A model whose summary failed is tried so often in one run: from the third time on if something else succeeds."""
+    fallback: Summarizer | None = None
+    """Who writes a batch that failed too often; None where it waits."""
+    fall_after: int = 0
+    """So many failures in a row are too often."""
+    spent: Callable[[str, int, Call], None] | None = None
+    """Told of every call, with the model and the tier that it was for."""
 
 
 def grow(tools: Tools, model: str, grown: Grown, *, wait: float = 0.0) -> Iterator[Summary]:
-    """Yield each summary of a model once it is on disk, until nothing is due; note in `grown` what came of it.
+    """Yield each summary of one model once it is on disk; raise Locked where another process grows it too long."""
+    yield from grow_all(tools, [model], grown, Effort(wait))
+    if model in grown.busy:
+        raise Locked(f"{model} is being advanced by another process")
 
-    Only one process grows a model at a time; raise Locked where another does so for longer than `wait` seconds. To
-    stop, close the iterator: what was yielded stands, what was not yielded does not exist.
+
+def grow_all(tools: Tools, models: Sequence[str], grown: Grown, effort: Effort) -> Iterator[Summary]:
+    """Yield the summaries of several models, each once it is on disk, until nothing is due.
+
+    Only one process grows a model at a time; one that another process grows comes last, and is waited for. What fails
+    in one model never holds up the others. To stop, close the iterator: what was yielded stands, what was not yielded
+    does not exist.
     """
-    with files.locked(tools.cache / grow_lock(model), wait):
-        now = _settle(tools, model, grown)
+    run = _Run(tools, models, grown, effort)
+    try:
+        yield from run.summaries()
+    finally:
+        run.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One call: a batch that was read, and who is to write its summary."""
+
+    model: _Model
+    batch: Batch
+    planned: Summary
+    sources: tuple[Source, ...]
+    request: Request
+    summarizer: Summarizer
+
+
+class _Model:
+    """One model that is being grown: its lock, its desk, and what of it is with the summarizer."""
+
+    def __init__(self, tools: Tools, name: str, grown: Grown, effort: Effort, wait: float) -> None:
+        self.name, self._tools, self._grown = name, tools, grown
+        self._held = contextlib.ExitStack()
+        self._held.enter_context(files.locked(tools.cache / grow_lock(name), wait))
+        self.flying = 0
+        self.is_stopped = self._is_stale = False
+        with contextlib.ExitStack() as unless_ready:
+            unless_ready.callback(self._held.close)
+            self._begin(_settle(tools, name, grown))
+            unless_ready.pop_all()
+        failures = tools.census.catalog.trouble().get(name, (0, 0.0, ""))[0]
+        self._failed_before = failures > 0
+        self._fallback = effort.fallback if 0 < effort.fall_after <= failures else None
+
+    def _begin(self, now: ModelNow) -> None:
+        self._desk, self._is_stale = batches.Desk(self._tools, now), False
         if now.held:
-            grown.held[model] = now.held
-            return
+            self._grown.held[self.name] = now.held
+            self.is_stopped = True
+
+    def next(self) -> _Job | None:
+        """Give the next batch that can be summarized now; None where there is none."""
+        if self._is_stale and not self.flying:
+            self._begin(self._tools.census.fresh(self.name))
+        if self.is_stopped or self._is_stale:
+            return None
+        found = self._desk.ahead.next()
+        if found is None:
+            return None
+        sources, request = batches.read_batch(self._tools, self._desk.now, found[0], self._desk.below)
+        writer, self._fallback = self._fallback or self._tools.summarizer, None
+        return _Job(self, *found, sources, request, writer)
+
+    def commit(self, job: _Job, text: str) -> Summary | None:
+        """Put a summary on disk; None where its batch is not due any more."""
+        batch, desk = job.batch, self._desk
+        if self._is_stale or desk.is_stale():
+            # somebody else wrote here meanwhile (a sync tool, git): the plan is made again from what is there now
+            self._is_stale = True
+            if not self._is_due_yet(batch):
+                return None
+        by, is_draft = job.summarizer.name, job.summarizer.draft
+        made = batches.commit(self._tools, batch, job.planned, job.sources, text, by=by, is_draft=is_draft)
+        desk.take(batch, job.planned, made)
+        if self._failed_before and not self.is_stopped:
+            self._tools.census.catalog.note_trouble(self.name, None)
+            self._failed_before = False
+        return made
+
+    def _is_due_yet(self, batch: Batch) -> bool:
+        now = self._tools.census.fresh(self.name)
+        shape, clock = self._tools.census.vault.settings.shape, self._tools.clock()
+        due = () if now.held else pyramid.plan(now.state, shape, clock, settled=self._tools.settled)
+        return any(_keys(other) == _keys(batch) for other in due)
+
+    def fail(self, error: PyramidError) -> None:
+        """Begin nothing more here in this run."""
+        self.is_stopped = self._failed_before = True
+        self._grown.fail(self.name, error)
+        if isinstance(error, SummarizerFailed):
+            self._tools.census.catalog.note_trouble(self.name, str(error))
+
+    def close(self) -> None:
+        """Let others grow it."""
+        self._held.close()
+
+
+class _Run:
+    """One run over several models."""
+
+    def __init__(self, tools: Tools, models: Sequence[str], grown: Grown, effort: Effort) -> None:
+        self._tools, self._grown, self._effort = tools, grown, effort
+        self._todo, self._busy = deque(models), deque[str]()
+        self._open: list[_Model] = []
+        self._again = deque[_Job]()
+        """Calls that a provider asked to make later."""
+        self._failures: dict[str, tuple[int, int]] = {}
+        """Of each model that failed: how often, and how many were written by then."""
+        self._pause, self._pauses = 0.0, 0
+        self._flying = 0
+        self._begun = 0
+        self._came = SimpleQueue[tuple[_Job, str | BaseException]]()
+
+    def summaries(self) -> Iterator[Summary]:
+        """Yield what is written, until nothing is due."""
+        while True:
+            self._fill()
+            if self._flying:
+                job, outcome = self._came.get()
+                self._flying -= 1
+                job.model.flying -= 1
+                if made := self._taken(job, outcome):
+                    yield made
+            elif not self._turn():
+                return
+
+    def close(self) -> None:
+        """Let go of all models; what is still with a summarizer is not waited for, and not stored."""
+        for model in self._open:
+            model.close()
+        self._open.clear()
+        stop = getattr(self._tools.summarizer, "stop", None)
+        if self._flying and stop:
+            stop()
+
+    # Beginning calls
+
+    def _fill(self) -> None:
+        """Begin as many calls as may run at once."""
+        while self._flying < self._effort.at_once and time.monotonic() >= self._pause:
+            job = self._again.popleft() if self._again else self._next()
+            if job is None:
+                return
+            self._flying += 1
+            job.model.flying += 1
+            self._call(job)
+
+    def _next(self) -> _Job | None:
+        if self._effort.limit is not None and self._begun >= self._effort.limit:
+            return None
+        while True:
+            for model in self._open[:]:
+                try:
+                    job = model.next()
+                except PyramidError as error:  # a source went away while it was read
+                    model.fail(error)
+                    job = None
+                if job:
+                    self._begun += 1
+                    return job
+                self._leave(model)
+            if not self._todo:
+                return None
+            self._enter(self._todo.popleft(), 0.0, self._busy.append)
+
+    def _enter(self, name: str, wait: float, is_busy: Callable[[str], None]) -> None:
         try:
-            yield from _batches(tools, now, grown)
-        except SummarizerFailed as error:
-            grown.failed[model] = str(error)
-            grown.exit_code = max(grown.exit_code, error.exit_code)
-            tools.census.catalog.note_trouble(model, str(error))
+            self._open.append(_Model(self._tools, name, self._grown, self._effort, wait))
+        except Locked:
+            is_busy(name)
+        except PyramidError as error:
+            self._grown.fail(name, error)
+
+    def _leave(self, model: _Model) -> None:
+        """Close a model that has nothing more to do, and none of whose summaries are still being written."""
+        waits = any(job.model is model for job in self._again)
+        if not model.flying and not waits:
+            self._open.remove(model)
+            model.close()
+
+    def _call(self, job: _Job) -> None:
+        """Have a summary written: here, or on the side where several are at once."""
+
+        def call() -> None:
+            try:
+                self._came.put((job, summarizers.write(job.summarizer, job.request, self._meter(job))))
+            except BaseException as error:  # noqa: BLE001  (handed over to who waits for it, and raised there)
+                self._came.put((job, error))
+
+        if self._effort.at_once == 1:
+            call()
+        else:
+            threading.Thread(target=call, daemon=True).start()
+
+    def _meter(self, job: _Job) -> Callable[[Call], None] | None:
+        spent = self._effort.spent
+        return (lambda call: spent(job.model.name, job.batch.tier, call)) if spent else None
+
+    # Taking in what came
+
+    def _taken(self, job: _Job, outcome: str | BaseException) -> Summary | None:
+        if isinstance(outcome, Throttled) and self._pauses < PAUSES and self._is_patient(outcome):
+            self._again.append(job)
+            return None
+        made = None
+        try:
+            if isinstance(outcome, BaseException):
+                raise outcome
+            made = job.model.commit(job, outcome)
+        except PyramidError as error:
+            self._note_failure(job.model, error)
+            job.model.fail(error)
+        if made:
+            self._pauses = 0
+            self._grown.written.append(made.handle)
+        return made
+
+    def _note_failure(self, model: _Model, error: PyramidError) -> None:
+        failures, _ = self._failures.get(model.name, (0, 0))
+        more = self._effort.tries if isinstance(error, Throttled) else 0 if model.is_stopped else 1
+        self._failures[model.name] = (failures + more, len(self._grown.written))
+
+    def _is_patient(self, asked: Throttled) -> bool:
+        """Whether to wait as long as a provider asks; then nothing is begun until that time is over."""
+        seconds = PAUSE if asked.retry_after is None else asked.retry_after
+        if seconds > PATIENCE:
+            return False
+        if time.monotonic() >= self._pause:
+            self._pauses += 1
+        self._pause = max(self._pause, time.monotonic() + seconds)
+        return True
+
+    def _turn(self) -> bool:
+        """Go on where nothing is being written, with what paused, failed or was busy; False at the end."""
+        if (left := self._pause - time.monotonic()) > 0 and (self._again or self._todo or self._open):
+            time.sleep(left)
+            return True
+        if self._effort.limit is not None and self._begun >= self._effort.limit:
+            return False
+        written = len(self._grown.written)
+        # once without more ado, as a network hiccups; then only while something else succeeds
+        again = [
+            model
+            for model, (failures, at) in self._failures.items()
+            if model in self._grown.failed and failures < self._effort.tries and (failures == 1 or written > at)
+        ]
+        for name in again:
+            self._failures[name] = (self._failures[name][0], written)
+            self._grown.failed.pop(name, None)
+        self._todo.extend(again)
+        if not again and self._busy:
+            self._enter(self._busy.popleft(), self._effort.wait, self._grown.busy.append)
+            return True
+        return bool(again)
 
 
-def grow_lock(model: str) -> str:
-    """Name the lock of whoever writes a model's summaries."""
-    return f"grow-{_lock_name(model)}"
-
-
-def _lock_name(model: str) -> str:
-    return f"{layout.digest_suffix(model)}-{layout.shorten(layout.slug(model), 60)}.lock"
+def _keys(batch: Batch) -> tuple[object, ...]:
+    """Tell one batch from any other: its tier, and the versions of its sources."""
+    return (batch.tier, *((s.path, s.digest) if isinstance(s, Note) else s.handle for s in batch.sources))
 
 
 def _settle(tools: Tools, model: str, grown: Grown) -> ModelNow:
@@ -101,248 +356,9 @@ def _settle(tools: Tools, model: str, grown: Grown) -> ModelNow:
     if not now.state.losers:
         return now
     for summary in now.state.losers:
-        retire(tools, model, summary)
+        batches.retire(tools, model, summary)
         grown.retired.append(summary.handle)
     return tools.census.fresh(model)
-
-
-def retire(tools: Tools, model: str, summary: Summary) -> None:
-    """Move a summary to `retired/`, where it is kept and in no cover."""
-    root = tools.census.vault.root
-    to = f"{layout.MODELS}/{model}/{layout.RETIRED}"
-    try:
-        files.move(root / summary.path, root / to / f"{summary.handle}.md")
-    except ExistsAlready:
-        name = f"{summary.handle[: -layout.SUFFIX]}{tools.suffix()}"
-        files.move(root / summary.path, root / to / f"{name}.md")
-
-
-def _batches(tools: Tools, now: ModelNow, grown: Grown) -> Iterator[Summary]:
-    desk, failed_before = Desk(tools, now), now.name in tools.census.catalog.trouble()
-    while batch := desk.frontier.due():
-        sources, request = read_batch(tools, desk.now, batch, desk.below)
-        text = summarizers.write(tools.summarizer, request)
-        if desk.is_stale():
-            # somebody else wrote here meanwhile (a sync tool, git): plan again from what is there now
-            desk = Desk(tools, tools.census.fresh(now.name))
-            if desk.now.held:
-                grown.held[now.name] = desk.now.held
-                return
-            if desk.frontier.due() != batch:
-                continue
-        summary = commit(tools, batch, sources, text, desk.next_number(batch.tier))
-        desk.take(batch, summary)
-        if failed_before:
-            tools.census.catalog.note_trouble(now.name, None)
-            failed_before = False
-        grown.written.append(summary.handle)
-        yield summary
-
-
-class Desk:
-    """A model at work: its frontier, the notes below its summaries, and how its tier folders looked last."""
-
-    def __init__(self, tools: Tools, now: ModelNow) -> None:
-        self._folder = tools.census.vault.root / layout.MODELS / now.name
-        self._top = max((summary.tier for summary in now.state.active.values()), default=-1)
-        self._marks = self._look()
-        self._numbers: dict[int, int] = {}
-        self.now = now
-        self.below = Below(tools.census, now.state)
-        shape = tools.census.vault.settings.shape
-        ready = pyramid.ready(now.state, shape, tools.clock(), settled=tools.settled)
-        self.frontier = Frontier(now.state, shape, ready)
-
-    def _look(self) -> tuple[int, ...]:
-        names = [layout.RETIRED, *(f"tier-{tier}" for tier in range(self._top + 2))]
-        return tuple(files.folder_mark(self._folder / name) for name in names)
-
-    def is_stale(self) -> bool:
-        """Whether a summary has appeared in the model or gone that was not made here."""
-        return self._look() != self._marks
-
-    def next_number(self, tier: int) -> int:
-        """Give the label of the next batch of a tier."""
-        if tier not in self._numbers:
-            taken = files.names(self._folder, f"tier-{tier}")
-            self._numbers[tier] = max((layout.batch_of(name) for name in taken if name.endswith(".md")), default=0)
-        return self._numbers[tier] + 1
-
-    def take(self, batch: Batch, summary: Summary) -> None:
-        """Take in a summary that was just written."""
-        self._top = max(self._top, summary.tier)
-        self._numbers[summary.tier] = summary.batch
-        self._marks = self._look()
-        self.frontier.take(batch, summary)
-        self.below.add(summary, batch)
-
-
-# Reading a batch
-
-
-class Below:
-    """The notes below each summary, those that were written in this run included."""
-
-    def __init__(self, census: Census, state: State) -> None:
-        self._census, self._sources = census, dict(state.sources)
-        self._active = dict(state.active)
-        self._notes = {note.path: note for note in state.notes}
-        self.index = Index(state.notes)
-
-    def add(self, summary: Summary, batch: Batch) -> None:
-        """Take in a summary that was just written."""
-        self._active[summary.handle] = summary
-        names = (s.path if isinstance(s, Note) else s.handle for s in batch.sources)
-        self._sources[summary.handle] = tuple(names)
-
-    def texts(self, handle: str) -> Iterator[str]:
-        """Yield the texts of the notes below a summary, as they were summarized, oldest first.
-
-        Where a version can't be read any more, what its summary says stands for it, once.
-        """
-        summary = self._active[handle]
-        if summary.tier:
-            for below in self._sources[handle]:
-                yield from self.texts(below)
-            return
-        lost = False
-        for path, source in zip(self._sources[handle], summary.sources, strict=True):
-            text = self._version(path, source.digest)
-            lost = lost or text is None
-            if text is not None:
-                yield text
-        if lost:
-            yield _text_of(self._census, summary.path)
-
-    def _version(self, path: str, digest: str) -> str | None:
-        note = self._notes.get(path)
-        if note is None:
-            return None
-        try:
-            page = self._census.vault.page(note.text_path or note.path)
-        except (FileNotFoundError, DiskError):
-            return None
-        return kinds.note_text(page) if pages.digest(page.body) == digest else None
-
-
-def notes_below(tools: Tools, now: ModelNow, handle: str) -> Iterator[str]:
-    """Yield the texts of the notes below an active summary, as they were summarized, oldest first."""
-    return Below(tools.census, now.state).texts(handle)
-
-
-def _text_of(census: Census, path: str) -> str:
-    try:
-        return kinds.note_text(census.vault.page(path))
-    except FileNotFoundError:
-        raise SummarizerFailed(f"{path} went away while its batch was read; try again") from None
-
-
-def read_batch(tools: Tools, now: ModelNow, batch: Batch, below: Below) -> tuple[tuple[Source, ...], Request]:
-    """Read a batch; give its provenance, with the digests of what was read, and what a summarizer is asked."""
-    sources, items = [], []
-    for source in batch.sources:
-        page = _page(tools.census, source)
-        link = below.index.link(source) if isinstance(source, Note) else source.handle
-        sources.append(Source(link, pages.digest(page.body), source.created))
-        items.append(item_of(tools, source, kinds.note_text(page)))
-    request = Request(
-        model=now.name,
-        description=now.card.description if now.card else "",
-        tier=batch.tier,
-        target=tools.census.vault.settings.shape.target(batch.tier),
-        items=tuple(items),
-        notes=lambda: (
-            (text for source in batch.sources for text in below.texts(source.handle))
-            if batch.tier
-            else (item.text for item in items)
-        ),
-    )
-    return tuple(sources), request
-
-
-def _page(census: Census, source: Note | Summary) -> pages.Page:
-    path = source.path if isinstance(source, Summary) else source.text_path or source.path
-    try:
-        page = census.vault.page(path)
-    except FileNotFoundError:
-        raise SummarizerFailed(f"{path} went away while its batch was read; try again") from None
-    if page.problem or page.is_blank:
-        raise SummarizerFailed(f"{path} changed while its batch was read; try again")
-    return page
-
-
-def item_of(tools: Tools, source: Note | Summary, text: str) -> Item:
-    """Make a source what a summarizer reads."""
-    zone = tools.census.vault.settings.zone
-    if isinstance(source, Summary):
-        first, last = times.day(source.span_from, zone), times.day(source.span_to, zone)
-        return Item(source.handle, first if first == last else f"{first} to {last}", text)
-    date = times.day(source.created, zone) if source.dated is not Dated.FILE else ""
-    return Item(source.handle, date, text, source.source)
-
-
-# Committing
-
-
-def commit(tools: Tools, batch: Batch, sources: tuple[Source, ...], text: str, number: int, *, by: str = "") -> Summary:
-    """Store a summary, durably, under a name that no other has; `by` is who wrote it, if not the summarizer."""
-    vault = tools.census.vault
-    start, end = batch.span
-    latest = max(s.created for s in batch.sources)
-    created = issue_time(tools, batch.model, latest + times.TICK)
-    summary = Summary(
-        path=layout.summary_path(batch.model, batch.tier, number, tools.suffix()),
-        handle="",
-        tier=batch.tier,
-        batch=number,
-        created=created,
-        span_from=start,
-        span_to=end,
-        note_count=batch.note_count,
-        sources=sources,
-        digest=pages.digest(text),
-        chars=len(text),
-        lines=text.count("\n") + 1,
-        summarizer=by or tools.summarizer.name,
-        draft=not by and tools.summarizer.draft,
-    )
-    while True:
-        try:
-            files.create(vault.root / summary.path, kinds.spell_summary(summary, text))
-            return replace(summary, handle=layout.handle(summary.path))
-        except ExistsAlready:
-            summary = replace(summary, path=layout.summary_path(batch.model, batch.tier, number, tools.suffix()))
-
-
-def issue_time(tools: Tools, model: str, at_least: datetime | None = None) -> datetime:
-    """Give the time for something new in a model: now, but later than all that the store issued there before."""
-    with files.locked(tools.cache / f"time-{_lock_name(model)}", LOCK_WAIT) as handle:
-        kept = files.read_handle(handle)
-        last = times.from_micros(int(kept)) if kept.isdigit() else _latest(tools, model)
-        time = tools.clock()
-        if last and time <= last:
-            time = last + times.TICK
-        if at_least and time < at_least:
-            time = at_least
-        files.write_handle(handle, str(times.micros(time)))
-    return time
-
-
-def keep_time(tools: Tools, model: str, time: datetime) -> None:
-    """Note that something was issued in a model at a time that another model asked for."""
-    with files.locked(tools.cache / f"time-{_lock_name(model)}", LOCK_WAIT) as handle:
-        kept = files.read_handle(handle)
-        if not kept.isdigit() or int(kept) < times.micros(time):
-            files.write_handle(handle, str(times.micros(time)))
-
-
-def _latest(tools: Tools, model: str) -> datetime | None:
-    """Find the last time in a model where nobody kept it: the cache folder is new."""
-    limit = tools.clock() + SKEW
-    state = tools.census.fresh(model).state
-    found = [note.created for note in state.notes if note.dated is Dated.KEY]
-    found += [summary.created for summary in state.active.values()]
-    return max((time for time in found if time <= limit), default=None)
 
 
 def waits(tools: Tools, model: str) -> str:
@@ -353,30 +369,3 @@ def waits(tools: Tools, model: str) -> str:
     pause = min(BACKOFF * 2 ** min(tries - 1, 20), BACKOFF_MOST)
     again = datetime.fromtimestamp(at, tools.clock().tzinfo) + pause
     return f"{reason} (tried {tries} times, again after {times.spell(again)})" if tools.clock() < again else ""
-
-
-def grow_all(tools: Tools, models: list[str], grown: Grown, wait: float) -> Iterator[Summary]:
-    """Yield the summaries of several models; a model that another process grows comes last, and is waited for."""
-    busy = []
-    for model in models:
-        try:
-            yield from _one(tools, model, grown, 0.0)
-        except Locked:
-            busy.append(model)
-    for model in busy:
-        try:
-            yield from _one(tools, model, grown, wait)
-        except Locked:
-            grown.busy.append(model)
-
-
-def _one(tools: Tools, model: str, grown: Grown, wait: float) -> Iterator[Summary]:
-    """Grow one model; what fails there never holds up the others."""
-    with contextlib.closing(grow(tools, model, grown, wait=wait)) as summaries:  # type: ignore[type-var]
-        try:
-            yield from summaries
-        except Locked:
-            raise
-        except PyramidError as error:
-            grown.failed[model] = str(error)
-            grown.exit_code = max(grown.exit_code, error.exit_code)

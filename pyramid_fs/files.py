@@ -309,6 +309,17 @@ def keep(path: Path, data: bytes) -> None:
             temp.unlink()
 
 
+def jot(path: Path, line: str) -> None:
+    """Add a line to a file of the cache, in one piece; a disk that takes none loses it."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+        try:
+            os.write(handle, f"{line}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(handle)
+
+
 def _refuse_read_only(path: Path) -> None:
     try:
         mode = path.stat().st_mode

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,9 +22,11 @@ if TYPE_CHECKING:
 
     from pyramid_fs import recall as recalling
     from pyramid_fs import record as recording
-    from pyramid_fs.advance import Grown, Tools
+    from pyramid_fs.advance import Effort, Grown
     from pyramid_fs.importers import Imported
     from pyramid_fs.indexing import Indexing
+    from pyramid_fs.issue import Tools
+    from pyramid_fs.meter import Meter
     from pyramid_fs.places import Places
     from pyramid_fs.summarizers import Summarizer
     from pyramid_fs.verify import Report
@@ -35,9 +36,7 @@ FACE = Face()
 """The command line's."""
 GROW_WAIT = 150.0
 """Seconds that `advance` waits for another process that grows the same model."""
-CALLS = "calls.json"
-"""What counts the summaries of today that nobody asked for."""
-SPENT = "the summaries of today that nobody asks for are used up (calls_per_day)"
+SPENT = "the calls of today that nobody asks for are used up (calls_per_day)"
 SOME = 4
 """So many summaries a trigger, for growth that nobody asked for."""
 BEAT, WATCH_LOCK = "watch.json", "watch.lock"
@@ -55,9 +54,9 @@ def utc_now() -> datetime:
 
 def random_suffix() -> str:
     """Draw the suffix of a new name."""
-    from pyramid_fs import advance
+    from pyramid_fs import issue
 
-    return advance.random_suffix()
+    return issue.random_suffix()
 
 
 class Memory:
@@ -131,10 +130,10 @@ class Memory:
         return (*self.vault.settings.warnings, *self.config.warnings)
 
     def _tools(self, *, settled: bool = False) -> Tools:
-        from pyramid_fs import advance
+        from pyramid_fs import issue
 
         summarizer = self.summarizer or _NobodyWrites()
-        return advance.Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled)
+        return issue.Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled)
 
     # Notes
 
@@ -266,7 +265,7 @@ class Memory:
         """
         self.vault.write_allowed()
         names = self._named(models) if models else self.census.models()
-        grown = self._grow(names, limit, step, self._tools(), GROW_WAIT)
+        grown = self._grow(names, self._tools(), self._effort(limit=limit, is_asked=True), step)
         return context.Advanced(
             vault=self.name,
             written=tuple(grown.written),
@@ -279,49 +278,68 @@ class Memory:
         )
 
     def _grow(
-        self, names: list[str], limit: int | None, step: Callable[[Summary], None], tools: Tools, wait: float
+        self, names: list[str], tools: Tools, effort: Effort, step: Callable[[Summary], None] = lambda _: None
     ) -> Grown:
         from pyramid_fs import advance
 
         grown = advance.Grown()
-        if limit is not None and limit < 1:
+        if effort.limit is not None and effort.limit < 1:
             return grown
-        for summary in advance.grow_all(tools, names, grown, wait):
+        for summary in advance.grow_all(tools, names, grown, effort):
             step(summary)
-            if limit is not None and len(grown.written) >= limit:
-                break
         return grown
+
+    def _effort(self, *, limit: int | None, is_asked: bool) -> Effort:
+        """Say how growth goes about it: a slow summarizer is called several times at once, and its calls are counted.
+
+        Growth that somebody waits for tries again what failed; growth that nobody asked for comes back to it later,
+        and has the fallback write what failed too often.
+        """
+        from pyramid_fs import advance
+        from pyramid_fs.summarizers import Extractive
+
+        chosen, summarizer = self.config.summarizer, self.summarizer
+        if summarizer is None or not summarizer.slow:
+            return advance.Effort(GROW_WAIT if is_asked else 0.0, limit)
+        falls = not is_asked and chosen.fallback == "extractive"
+        return advance.Effort(
+            wait=GROW_WAIT if is_asked else 0.0,
+            limit=limit,
+            at_once=chosen.concurrency,
+            tries=chosen.attempts if is_asked else 1,
+            fallback=Extractive() if falls else None,
+            fall_after=chosen.attempts,
+            spent=lambda model, tier, call: self._meter.note(self._today(), model, tier, call, is_asked=is_asked),
+        )
+
+    @property
+    def _meter(self) -> Meter:
+        from pyramid_fs.meter import Meter
+
+        return Meter(self.cache)
 
     def grow_some(self, models: Sequence[str], limit: int = SOME) -> Grown:
         """Write a few summaries that nobody asked for: of settled notes, and not where one failed a moment ago."""
         from pyramid_fs import advance
 
-        if self.vault.settings.read_only or not self.config.background or not self.summarizer:
+        summarizer = self.summarizer
+        if self.vault.settings.read_only or not self.config.background or not summarizer:
             return advance.Grown()
         tools = self._tools(settled=True)
         ready = [model for model in models if not advance.waits(tools, model)]
-        if not self.summarizer.slow:
-            return self._grow(ready, limit, lambda _: None, tools, 0.0)
-        used = self._calls_today()
-        grown = self._grow(ready, min(limit, self.config.summarizer.calls_per_day - used), lambda _: None, tools, 0.0)
-        if spent := len(grown.written) + len(grown.failed):
-            kept = {"day": self._today(), "calls": used + spent}
-            files.keep(self.cache / CALLS, json.dumps(kept).encode())
-        return grown
+        if summarizer.slow:
+            limit = min(limit, self.config.summarizer.calls_per_day - self._calls_today())
+        return self._grow(ready, tools, self._effort(limit=limit, is_asked=False))
 
     def _today(self) -> str:
         return times.day(self._clock(), self.vault.settings.zone)
 
     def _calls_today(self) -> int:
-        """Count the summaries that a slow summarizer was asked for today without anybody's asking."""
-        try:
-            kept = json.loads(files.read(self.cache / CALLS))
-            return int(kept["calls"]) if kept["day"] == self._today() else 0
-        except (FileNotFoundError, DiskError, ValueError, KeyError, TypeError):
-            return 0
+        """Count today's calls of a slow summarizer that nobody asked for."""
+        return sum(1 for call in self._meter.of(self._today()) if not call.is_asked)
 
     def _is_spent(self) -> bool:
-        """Whether today's summaries that nobody asks for are used up."""
+        """Whether today's calls that nobody asks for are used up."""
         summarizer = self.summarizer
         return bool(summarizer and summarizer.slow) and self._calls_today() >= self.config.summarizer.calls_per_day
 
@@ -390,7 +408,7 @@ class Memory:
 
     def redo(self, handle: str) -> Iterator[Summary]:
         """Write a summary again, and those above it; yields each once it is on disk."""
-        from pyramid_fs import advance, redo
+        from pyramid_fs import issue, redo
 
         self.vault.write_allowed()
         self.census.refresh()
@@ -401,7 +419,7 @@ class Memory:
         now = self.census.now(model)
         if file.handle not in now.state.active:
             raise RefusedWrite(f"{file.handle} is not active: it is in no cover, and nothing was written")
-        with files.locked(self._cache / advance.grow_lock(model), GROW_WAIT):
+        with files.locked(self._cache / issue.grow_lock(model), GROW_WAIT):
             yield from redo.redo(self._tools(), now, file.handle)
 
     # The state of things
@@ -482,7 +500,7 @@ class Memory:
 
     def rename_model(self, name: str, to: str) -> str:
         """Rename a model: its folder and its card. No link changes, and nothing is summarized again."""
-        from pyramid_fs import advance
+        from pyramid_fs import issue
 
         self.vault.write_allowed()
         (known,), legal = self._named([name]), layout.legal(to)
@@ -492,7 +510,7 @@ class Memory:
         folder = self.vault.root / layout.MODELS
         self.census.refresh([known])
         card = self.census.now(known).card
-        with files.locked(self._cache / advance.grow_lock(known), GROW_WAIT):
+        with files.locked(self._cache / issue.grow_lock(known), GROW_WAIT):
             files.rename_folder(folder / known, folder / legal)
         if card and (folder / legal / f"{known}.md").is_file():
             files.move(folder / legal / f"{known}.md", folder / legal / f"{legal}.md")

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from pyramid_fs import links, times
+from pyramid_fs import layout, links, times
 from pyramid_fs.notes import Dated, Note, Source, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 _AT_ONCE = timedelta(seconds=5)
@@ -362,6 +362,48 @@ class Frontier:
         insort(self._open[made.tier], (by_span(made), made), key=lambda pair: pair[0])
 
 
+class Ahead:
+    """Batches of one model that may be summarized at the same time, in their order.
+
+    A roll-up waits until all its sources are written; nothing else waits. `name` gives each summary the path that it
+    will have, so that an order by handle is the same before and after it is written.
+    """
+
+    def __init__(self, frontier: Frontier, name: Callable[[Batch], str]) -> None:
+        self._frontier, self._name = frontier, name
+        self._written: dict[str, Summary] = {}
+        self._planned: set[str] = set()
+        self._waiting: list[tuple[Batch, Summary]] = []
+
+    def next(self) -> tuple[Batch, Summary] | None:
+        """Give a batch whose sources are all there, with the summary as it is planned; None where none is ready."""
+        for at, (batch, planned) in enumerate(self._waiting):
+            if not self._lacks(batch):
+                del self._waiting[at]
+                return self._with_written(batch), planned
+        while due := self._frontier.due():
+            planned = _planned(due, self._name(due))
+            self._frontier.take(due, planned)
+            waits = self._lacks(due)
+            self._planned.add(planned.handle)
+            if not waits:
+                return self._with_written(due), planned
+            self._waiting.append((due, planned))
+        return None
+
+    def _lacks(self, batch: Batch) -> bool:
+        return any(source.handle in self._planned for source in batch.sources if isinstance(source, Summary))
+
+    def _with_written(self, batch: Batch) -> Batch:
+        sources = tuple(self._written.get(s.handle, s) for s in batch.sources if isinstance(s, Summary))
+        return replace(batch, sources=sources) if sources else batch
+
+    def take(self, planned: Summary, made: Summary) -> None:
+        """Take in a summary that was written."""
+        self._planned.discard(planned.handle)
+        self._written[planned.handle] = made
+
+
 def _closes(tail: Sequence[Note], shape: Shape) -> int:
     """Count the notes of the first batch that closes: the note that crosses the limit is its last; 0 if none closes."""
     chars = 0
@@ -398,17 +440,17 @@ def plan(state: State, shape: Shape, now: datetime, *, settled: bool = False) ->
     while batch := frontier.due():
         yield batch
         number += 1
-        frontier.take(batch, _planned(batch, number))
+        frontier.take(batch, _planned(batch, f"planned-{number:09d}.md"))
 
 
-def _planned(batch: Batch, number: int) -> Summary:
+def _planned(batch: Batch, path: str) -> Summary:
     """Stand in for a summary that is not written yet."""
     start, end = batch.span
     return Summary(
-        path="",
-        handle=f"planned-{number:09d}",
+        path=path,
+        handle=layout.handle(path),
         tier=batch.tier,
-        batch=number,
+        batch=layout.batch_of(path.rpartition("/")[2]),
         created=end,
         span_from=start,
         span_to=end,

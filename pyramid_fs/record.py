@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from pyramid_fs import advance, files, kinds, layout, links, times
+from pyramid_fs import files, issue, kinds, layout, links, times
 from pyramid_fs import format as pages
 from pyramid_fs.errors import ExistsAlready, RefusedWrite, UsageError
 from pyramid_fs.notes import Card, Dated, Note
@@ -14,7 +14,7 @@ from pyramid_fs.notes import Card, Dated, Note
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyramid_fs.advance import Tools
+    from pyramid_fs.issue import Tools
 
 REPEAT = timedelta(hours=24)
 """An exact repeat within this time is the same observation, not a new one."""
@@ -79,10 +79,10 @@ def _issue(tools: Tools, models: Sequence[str]) -> datetime:
     """Give one time that is new in all models."""
     time = None
     for model in sorted(models):
-        time = advance.issue_time(tools, model, time)
+        time = issue.issue_time(tools, model, time)
     if len(models) > 1 and time:  # a later model may have pushed it: tell the earlier ones
         for model in sorted(models)[:-1]:
-            advance.keep_time(tools, model, time)
+            issue.keep_time(tools, model, time)
     return time or tools.clock()
 
 

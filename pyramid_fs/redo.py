@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from pyramid_fs import files, history, kinds, layout, links, pyramid, summarizers
 from pyramid_fs import format as pages
-from pyramid_fs.advance import item_of, notes_below
+from pyramid_fs.batches import item_of, notes_below
 from pyramid_fs.errors import DiskError, RefusedWrite
 from pyramid_fs.summarizers import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyramid_fs.advance import Tools
     from pyramid_fs.census import ModelNow
+    from pyramid_fs.issue import Tools
     from pyramid_fs.notes import Note, Source, Summary
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pyramid_fs import advance, files, pyramid, summarizers
+from pyramid_fs import batches, files, issue, pyramid, summarizers
 from pyramid_fs.context import Rollup, RollupSource, Written
 from pyramid_fs.errors import RefusedWrite, SummarizerFailed, UsageError
 from pyramid_fs.notes import Note
@@ -14,8 +14,9 @@ from pyramid_fs.summarizers import prompt
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pyramid_fs.advance import Desk, Tools
-    from pyramid_fs.notes import Source, Summary
+    from pyramid_fs.batches import Desk
+    from pyramid_fs.issue import Tools
+    from pyramid_fs.notes import Source
     from pyramid_fs.pyramid import Batch
     from pyramid_fs.summarizers import Request
 
@@ -30,10 +31,11 @@ _HEX = 12
 def next_due(tools: Tools, models: Sequence[str]) -> Rollup | None:
     """Hand out the next batch that is due in the first of the models that has one; None where none has."""
     for model in models:
-        desk = advance.Desk(tools, tools.census.fresh(model))
-        batch = None if desk.now.held else desk.frontier.due()
-        if batch:
-            sources, request = advance.read_batch(tools, desk.now, batch, desk.below)
+        desk = batches.Desk(tools, tools.census.fresh(model))
+        found = None if desk.now.held else desk.ahead.next()
+        if found:
+            batch, _ = found
+            sources, request = batches.read_batch(tools, desk.now, batch, desk.below)
             return Rollup(
                 ticket=ticket_of(batch, sources),
                 model=model,
@@ -71,16 +73,19 @@ def hand_in(tools: Tools, known: Sequence[str], ticket: str, text: str, by: str)
     model, tier, _ = _parts_of(ticket)
     if model not in known:
         raise UsageError(f"the ticket is for model {model!r}, which is not there any more; ask for the next batch")
-    with files.locked(tools.cache / advance.grow_lock(model), WAIT):
-        desk = advance.Desk(tools, tools.census.fresh(model))
+    with files.locked(tools.cache / issue.grow_lock(model), WAIT):
+        desk = batches.Desk(tools, tools.census.fresh(model))
         if desk.now.held:
             raise RefusedWrite(f"{model} does not grow now: {'; '.join(desk.now.held)}")
-        batch = desk.frontier.due()
-        sources, request = advance.read_batch(tools, desk.now, batch, desk.below) if batch else ((), None)
-        if batch is None or request is None or ticket_of(batch, sources) != ticket:
-            raise RefusedWrite(_why_not(desk, batch, sources, ticket))
-        summary = _stored(tools, desk, batch, sources, _checked(text, request), by)
-        desk.take(batch, summary)
+        found = desk.ahead.next()
+        if found is None:
+            raise RefusedWrite(_why_not(desk, "", ticket))
+        batch, planned = found
+        sources, request = batches.read_batch(tools, desk.now, batch, desk.below)
+        if ticket_of(batch, sources) != ticket:
+            raise RefusedWrite(_why_not(desk, ticket_of(batch, sources), ticket))
+        clean = _checked(text, request)
+        summary = batches.commit(tools, batch, planned, sources, clean, by=f"{AGENT}:{by}" if by else AGENT)
     if model in tools.census.catalog.trouble():
         tools.census.catalog.note_trouble(model, None)
     more = sum(1 for _ in _more(tools, model))
@@ -95,10 +100,11 @@ def _parts_of(ticket: str) -> tuple[str, int, str]:
     return model, int(tier), digests
 
 
-def _why_not(desk: Desk, batch: Batch | None, sources: Sequence[Source], ticket: str) -> str:
+def _why_not(desk: Desk, due: str, ticket: str) -> str:
+    """Say why a ticket is refused; `due` is the one that would be taken, empty where nothing is due."""
     _, tier, digests = _parts_of(ticket)
     names = digests.partition("-")[0]
-    if batch and ticket_of(batch, sources).rpartition(" ")[2].partition("-")[0] == names and batch.tier == tier:
+    if due.rpartition("-")[0] == ticket.rpartition("-")[0]:
         return "a source changed since the batch was handed out; nothing was stored: ask for it again"
     for summary in desk.now.state.active.values():
         if summary.tier == tier and _digest(desk.now.state.sources[summary.handle]) == names:
@@ -107,17 +113,12 @@ def _why_not(desk: Desk, batch: Batch | None, sources: Sequence[Source], ticket:
 
 
 def _checked(text: str, request: Request) -> str:
-    clean = summarizers.in_sentences(text)
+    clean = summarizers.in_sentences(summarizers.tidy(text))
     if reason := summarizers.fault(clean, request):
         raise SummarizerFailed(
             f"the summary was not stored: {reason}; write it again and hand it in with the same ticket"
         )
     return clean
-
-
-def _stored(tools: Tools, desk: Desk, batch: Batch, sources: tuple[Source, ...], text: str, by: str) -> Summary:
-    name = f"{AGENT}:{by}" if by else AGENT
-    return advance.commit(tools, batch, sources, text, desk.next_number(batch.tier), by=name)
 
 
 def _more(tools: Tools, model: str) -> Iterator[Batch]:

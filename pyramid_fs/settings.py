@@ -17,6 +17,13 @@ FORMAT = 1
 """The vault format that this version reads and writes."""
 LONGEST = timedelta(days=36_500)
 """No time to wait is longer: a bound that keeps sums of times within the calendar."""
+VENDORS = ("openai", "anthropic")
+"""Summarizers that are a model of somebody's, asked over the network."""
+KINDS = ("extractive", "command", *VENDORS, "none")
+FALLBACKS = ("extractive", "none")
+MOST_AT_ONCE = 64
+PRIVATE = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
+"""Ends of names that no public network knows; a name without a dot is private too."""
 
 _VAULT: dict[str, Any] = {
     "format": FORMAT,
@@ -73,6 +80,16 @@ class SummarizerSettings:
     """Seconds that one summary may take."""
     calls_per_day: int = 500
     """So many summaries a day that nobody asked for; `advance` itself knows no such limit."""
+    base_url: str = ""
+    """Where a vendor's models are asked; empty for the vendor's own address."""
+    key_command: tuple[str, ...] = ()
+    """A program that prints the key, where the vendor's environment variable is not set."""
+    concurrency: int = 4
+    """So many calls at once."""
+    attempts: int = 3
+    """So many tries at one batch before the fallback."""
+    fallback: str = "extractive"
+    """Who writes a summary that could not be had: `extractive`, or `none`: the batch keeps waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +187,73 @@ def _same_folder(path: str, vault: str, home: str) -> bool:
 
 
 def _summarizer(values: Mapping[str, Any], where: str) -> SummarizerSettings:
-    kind, command = values["kind"], tuple(word for word in values["command"] if word)
+    kind, command = values["kind"], _argv(values, "command", where)
     if kind == "command" and not command:
         raise UsageError(f'{where}: `summarizer.command` must name a program, as in ["llm", "-m", "small"]')
-    if kind not in {"extractive", "command", "none"}:
-        raise UsageError(f"{where}: `summarizer.kind` must be extractive, command or none, not {kind!r}")
+    if kind not in KINDS:
+        raise UsageError(f"{where}: `summarizer.kind` must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {kind!r}")
+    if kind in VENDORS and not values["model"].strip():
+        raise UsageError(f"{where}: `summarizer.model` must name a model of {kind}'s")
     if not 0 < values["timeout"] <= LONGEST.total_seconds():
         raise UsageError(f"{where}: `summarizer.timeout` must be above 0 seconds, and less than a century")
-    return SummarizerSettings(kind, command, values["model"], float(values["timeout"]), values["calls_per_day"])
+    if not 1 <= values["concurrency"] <= MOST_AT_ONCE:
+        raise UsageError(f"{where}: `summarizer.concurrency` must be 1 to {MOST_AT_ONCE}, not {values['concurrency']}")
+    if values["fallback"] not in FALLBACKS:
+        raise UsageError(f"{where}: `summarizer.fallback` must be extractive or none, not {values['fallback']!r}")
+    if values["base_url"]:
+        check_url(values["base_url"], f"{where}: `summarizer.base_url`")
+    return SummarizerSettings(
+        kind,
+        command,
+        values["model"].strip(),
+        float(values["timeout"]),
+        values["calls_per_day"],
+        values["base_url"],
+        _argv(values, "key_command", where),
+        values["concurrency"],
+        _positive(values["attempts"], where, "summarizer.attempts"),
+        values["fallback"],
+    )
+
+
+def _argv(values: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """Read a program and its words; a word may be empty, as in `--tools ""`, the program may not."""
+    words = tuple(values[key])
+    if not any(words):
+        return ()
+    if not words[0]:
+        raise UsageError(f"{where}: `summarizer.{key}` must begin with a program")
+    return words
+
+
+def check_url(url: str, name: str) -> None:
+    """Raise UsageError for an address that no model is asked at: notes and key are sent there."""
+    from urllib.parse import urlsplit  # where an address is given alone
+
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"{name} is no address ({error}): write it as in http://localhost:11434/v1") from error
+    if parts.scheme not in {"http", "https"} or not host or any(sign.isspace() for sign in url):
+        raise UsageError(f"{name} must be an address as in http://localhost:11434/v1 or https://host/v1")
+    if parts.username is not None:
+        raise UsageError(f"{name} must hold no user or password: give the key by its variable or `key_command`")
+    if parts.scheme == "http" and not is_near(url):
+        raise UsageError(f"{name}: http is for this machine and private networks; write https://{host} instead")
+
+
+def is_near(url: str) -> bool:
+    """Whether an address is this machine, or by its name in a private network."""
+    import ipaddress  # where an address is given alone
+    from urllib.parse import urlsplit
+
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith(PRIVATE)
+    return address.is_loopback or address.is_private
 
 
 def _parse(text: str, where: str) -> dict[str, Any]:

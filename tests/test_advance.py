@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyramid_fs import Memory, advance, files, vault
+from pyramid_fs import Memory, advance, files, issue, vault
 from pyramid_fs import format as pages
 from pyramid_fs.errors import NoSuchModel, SummarizerFailed, UnknownFormat
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 29, 20, 15, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
+ONE = '[summarizer]\nconcurrency = 1\nattempts = 1\nfallback = "none"\n'
+"""One call after the other, and none of them twice."""
 SMALL = "format = 1\n[pyramid]\nbatch_notes = 3\nfan_in = 2\n"
 
 
@@ -61,6 +63,7 @@ class Teller:
 def root(tmp_path: Path) -> Path:
     vault.make_vault(tmp_path / "vault", models={"alice": "A friend.", "bob": ""})
     (tmp_path / "vault" / "pyramid.toml").write_text(SMALL)
+    (tmp_path / "config.toml").write_text(ONE)
     return tmp_path / "vault"
 
 
@@ -678,8 +681,8 @@ def test_a_model_that_another_grows_is_left_to_it_and_named(open_memory: Callabl
     for model in ("alice", "bob"):
         fill(root, model, range(3))
     memory, cache = open_memory(), files.cache_folder(root, environ(root))
-    with files.locked(cache / advance.grow_lock("alice"), 0.0):
-        grown = memory._grow(["alice", "bob"], None, lambda _: None, memory._tools(), 0.0)
+    with files.locked(cache / issue.grow_lock("alice"), 0.0):
+        grown = memory._grow(["alice", "bob"], memory._tools(), advance.Effort())
     assert (grown.busy, [handle[:3] for handle in grown.written]) == (["alice"], ["bob"])
 
 

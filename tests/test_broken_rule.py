@@ -28,13 +28,13 @@ BREAKS = [
     ("pyramid.py", "return sum(source.note_count if", "return 1 + sum(source.note_count if", "note_count"),
     ("kinds.py", '"tier": summary.tier,', '"tier": summary.tier + 1,', "tier"),
     (
-        "advance.py",
-        "return tuple(sources), summarizers",
-        "sources = [replace(s, digest=o.digest) for s, o in zip(sources, sources[::-1])]; return (*sources,), summarizers",  # noqa: E501
+        "batches.py",
+        "return tuple(sources), request",
+        "sources = [replace(s, digest=o.digest) for s, o in zip(sources, sources[::-1])]; return (*sources,), request",
         "digest",
     ),
-    ("advance.py", "issue_time(tools, batch.model, latest + times.TICK)", "start - times.TICK", "created"),
-    ("advance.py", "sources=sources,", "sources=(*sources[1:], sources[1]),", "twice"),
+    ("batches.py", "issue_time(tools, batch.model, latest + times.TICK)", "start - times.TICK", "created"),
+    ("batches.py", "sources=sources,", "sources=(*sources[1:], sources[1]),", "twice"),
 ]
 """Module, the line as it is, the line broken, and a word of the reason that the proof must give."""
 

@@ -494,10 +494,10 @@ def test_a_newer_vault_is_read_and_a_write_ends_with_11(sh: Shell, vault: Path) 
 
 
 def test_a_lock_that_another_holds_ends_with_12(sh: Shell, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyramid_fs import advance, memory
+    from pyramid_fs import issue, memory
 
     monkeypatch.setattr(memory, "GROW_WAIT", 0.05)
-    lock = files.cache_folder(vault, os.environ) / advance.grow_lock("alice")
+    lock = files.cache_folder(vault, os.environ) / issue.grow_lock("alice")
     with files.locked(lock, 0.0):
         sh.run("advance")
         assert (sh.code, sh.err) == (12, "pyramid: alice is being advanced by another process\n")

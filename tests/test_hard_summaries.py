@@ -131,7 +131,7 @@ def test_a_summarizer_that_cannot_be_started_is_named(vault: hard.Vault, kind: s
         READ + f"head -c 300000 /dev/zero | tr '\\0' x >&2; echo '{GOOD}'",
         READ + f"(sleep 1000 &) ; echo '{GOOD}'",
         READ + f"sleep 1000 < /dev/null > /dev/null 2>&1 & echo '{GOOD}'",
-        READ + "echo '二月のあいだ畑に水をやり、草を取った。東風がまた土を乾かした。雨が降り、桶は一杯になった。'",
+        READ + f"echo '{GOOD} In 二月 the butt was full; 『雨水』 stood on it.'",
         READ + f"echo '{GOOD}' '[[row3]] and \"quotes\", # hashes: colons --- dashes'",
     ],
 )
@@ -473,5 +473,5 @@ def test_a_day_s_summaries_that_nobody_asks_for_are_counted_and_end(vault: hard.
         assert memory.prospect("plot").waits == ""
         assert len(memory.grow_some(["plot"], 1).written) == 1
         assert len(memory.advance().written) == 1  # what a person types is not counted
-        (memory.cache / "calls.json").write_text("no JSON")
+        (memory.cache / "calls/2026-12-01.jsonl").write_text("no JSON")
         assert memory.status().models[0].waiting == ()

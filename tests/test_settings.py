@@ -160,16 +160,34 @@ def test_every_setting_of_a_person_is_read() -> None:
         default_vault = "~/Memory"
         [summarizer]
         kind = "command"
-        command = ["llm", "", "-m", "small"]
-        model = "small"
-        key_command = []
+        command = ["llm", "--tools", "", "-m", "small"]
+        model = " small "
+        base_url = "https://models.example.org/v1"
+        key_command = ["pass", "show", "llm"]
         timeout = 7.5
+        concurrency = 64
+        calls_per_day = 9
+        attempts = 1
+        fallback = "none"
         [advance]
         background = false
         """
     )
     assert found == Config(
-        "~/Memory", SummarizerSettings("command", ("llm", "-m", "small"), "small", 7.5), background=False
+        "~/Memory",
+        SummarizerSettings(
+            kind="command",
+            command=("llm", "--tools", "", "-m", "small"),
+            model="small",
+            timeout=7.5,
+            calls_per_day=9,
+            base_url="https://models.example.org/v1",
+            key_command=("pass", "show", "llm"),
+            concurrency=64,
+            attempts=1,
+            fallback="none",
+        ),
+        background=False,
     )
 
 
@@ -224,7 +242,32 @@ def test_an_unknown_key_of_a_persons_is_a_warning_too(text: str, warning: str, a
         ("[summarizer]\ncommand = ['llm', 3]", "`summarizer.command` must be a list of texts"),
         ("[summarizer]\nkind = 'command'", "`summarizer.command` must name a program"),
         ("[summarizer]\nkind = 'command'\ncommand = ['']", "`summarizer.command` must name a program"),
-        ("[summarizer]\nkind = 'magic'", "`summarizer.kind` must be extractive, command or none, not 'magic'"),
+        (
+            "[summarizer]\nkind = 'magic'",
+            "`summarizer.kind` must be extractive, command, openai, anthropic or none, not 'magic'",
+        ),
+        ("[summarizer]\nkind = 'openai'", "`summarizer.model` must name a model of openai's"),
+        ("[summarizer]\nkind = 'anthropic'\nmodel = ' '", "`summarizer.model` must name a model of anthropic's"),
+        ("[summarizer]\ncommand = ['', 'x']", "`summarizer.command` must begin with a program"),
+        ("[summarizer]\nkey_command = ['', 'x']", "`summarizer.key_command` must begin with a program"),
+        ("[summarizer]\nkey_command = 'pass'", "`summarizer.key_command` must be a list of texts, not 'pass'"),
+        ("[summarizer]\nconcurrency = 0", "`summarizer.concurrency` must be 1 to 64, not 0"),
+        ("[summarizer]\nconcurrency = 65", "`summarizer.concurrency` must be 1 to 64, not 65"),
+        ("[summarizer]\nattempts = 0", "`summarizer.attempts` must be above 0, not 0"),
+        ("[summarizer]\nfallback = 'magic'", "`summarizer.fallback` must be extractive or none, not 'magic'"),
+        ("[summarizer]\nbase_url = 3", "`summarizer.base_url` must be a text, not 3"),
+        ("[summarizer]\nbase_url = 'localhost:11434'", "`summarizer.base_url` must be an address as in http://"),
+        ("[summarizer]\nbase_url = 'ftp://host/v1'", "`summarizer.base_url` must be an address as in http://"),
+        ("[summarizer]\nbase_url = 'https:///v1'", "`summarizer.base_url` must be an address as in http://"),
+        ("[summarizer]\nbase_url = 'https://a b/v1'", "`summarizer.base_url` must be an address as in http://"),
+        ("[summarizer]\nbase_url = 'https://host:x/v1'", "`summarizer.base_url` is no address (Port could not be"),
+        ("[summarizer]\nbase_url = 'https://[::1/v1'", "`summarizer.base_url` is no address (Invalid IPv6 URL)"),
+        ("[summarizer]\nbase_url = 'https://ada:k3f9@host.org'", "`summarizer.base_url` must hold no user or password"),
+        (
+            "[summarizer]\nbase_url = 'http://models.example.org/v1'",
+            "`summarizer.base_url`: http is for this machine and private networks; write https://models.example.org",
+        ),
+        ("[summarizer]\nbase_url = 'http://8.8.8.8/v1'", "`summarizer.base_url`: http is for this machine"),
         ("[summarizer]\ntimeout = 0", "`summarizer.timeout` must be above 0 seconds"),
         ("[summarizer]\ntimeout = nan", "`summarizer.timeout` must be above 0 seconds"),
         ("[summarizer]\ntimeout = inf", "`summarizer.timeout` must be above 0 seconds"),
@@ -241,6 +284,35 @@ def test_a_wrong_value_of_a_persons_is_an_error_that_names_file_and_key(text: st
     with pytest.raises(UsageError) as caught:
         person(text, "/v")
     assert str(caught.value).startswith(f"{OWN}: {reason}")
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_a_vendor_s_model_is_asked_at_the_vendor_s_address_unless_another_is_named(kind: str) -> None:
+    found = person(f"[summarizer]\nkind = '{kind}'\nmodel = 'small'\n").summarizer
+    assert found == SummarizerSettings(kind, model="small")
+    assert (found.base_url, found.key_command, found.concurrency, found.attempts) == ("", (), 4, 3)
+    assert found.fallback == "extractive"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:11434/v1",
+        "http://127.0.0.1:1/v1",
+        "http://[::1]:8000/v1",
+        "http://192.168.1.7/v1",
+        "http://10.0.0.1/v1",
+        "http://[fd00::1]/v1",
+        "http://ollama:11434/v1",
+        "http://box.lan/v1",
+        "http://box.local./v1",
+        "http://host.docker.internal:1234/v1",
+        "https://models.example.org/v1",
+        "HTTPS://models.example.org/v1",
+    ],
+)
+def test_an_address_is_encrypted_or_near(url: str) -> None:
+    assert person(f"[summarizer]\nbase_url = '{url}'\n").summarizer.base_url == url
 
 
 @given(st.text(st.sampled_from("abf=1.\"[]{}\n,'#-e+:T ü\\")))

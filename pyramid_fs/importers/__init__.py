@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pyramid_fs import layout, record
 
 if TYPE_CHECKING:
-    from pyramid_fs.advance import Tools
     from pyramid_fs.census import Census
+    from pyramid_fs.issue import Tools
 
 LINES = 200
 """So many imported notes share one line-up of the ledger's disk write."""

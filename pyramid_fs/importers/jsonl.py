@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pyramid_fs.advance import Tools
+    from pyramid_fs.issue import Tools
 
 
 class Line(NamedTuple):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pyramid_fs.advance import Tools
+    from pyramid_fs.issue import Tools
 
 
 def listing(folder: Path) -> list[str]:

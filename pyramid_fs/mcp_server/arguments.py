@@ -68,7 +68,9 @@ def _whole(name: str, value: Any) -> int:
             return int(value.strip())
         except ValueError:
             pass
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value):
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, float) and value.is_integer():
         return int(value)
     raise ValueError(f"`{name}` must be a whole number, not {_shown(value)}")
 

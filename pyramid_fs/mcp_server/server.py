@@ -8,7 +8,8 @@ from urllib.parse import quote, unquote
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError, UnexpectedToolError
-from mcp.types import Resource
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, Resource
 
 from pyramid_fs import __version__
 from pyramid_fs.errors import NoSuchModel, PyramidError
@@ -17,7 +18,7 @@ from pyramid_fs.mcp_server import arguments, tools
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.tools import Tool
-    from mcp.types import CallToolResult, InputRequiredResult
+    from mcp.types import CallToolResult, GetPromptResult, InputRequiredResult
 
     from pyramid_fs.mcp_server.tools import Toolbox
 
@@ -74,6 +75,15 @@ class Server(MCPServer[Any]):
             if isinstance(error.__cause__, PyramidError):
                 raise ToolError(str(error.__cause__)) from error.__cause__
             raise
+
+    async def get_prompt(
+        self, name: str, arguments_given: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Give a prompt; raise MCPError that says which there are, where the name is of none."""
+        known = [prompt.name for prompt in await self.list_prompts()]
+        if name not in known:  # else the SDK calls it a fault of the server, and does not say what was wrong
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name[:60]!r}; there are: {', '.join(known)}")
+        return await super().get_prompt(name, arguments_given, context)
 
     async def list_resources(self) -> list[Resource]:
         """List the map, and each model."""

@@ -1,39 +1,26 @@
-"""The summarizers: one small interface, the checks that a text must pass before it is stored, and who is configured."""
+"""The summarizers: one small interface, a call with its checks before a text is stored, and who is configured."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
+import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from pyramid_fs.errors import SummarizerFailed
+from pyramid_fs.errors import SummarizerFailed, UsageError
+from pyramid_fs.summarizers.checks import MIN_CHARS, fault, tidy, unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pyramid_fs.settings import SummarizerSettings
 
-MIN_CHARS = 40
-"""A shorter text is a failure, unless the sources are no longer than that."""
-RUNAWAY = 2.5
-"""A text longer than this many targets is a failure (the ceiling that the first system gave its model)."""
+__all__ = [
+    "Answer", "Call", "Extractive", "Item", "Request", "Summarizer", "Throttled", "Unusable",
+    "configured", "fault", "in_sentences", "tidy", "write",
+]  # fmt: skip
+
 NO_TEXT = "The notes of this batch hold no text."
 """What is said of notes that are all front matter: they count, and there is nothing to pick."""
-ECHO = 0.8
-"""A text that gives this share of the sources' words back is no summary, where they exceed its target by half."""
-
-
-_BREAKS = re.compile(r"^(-{3,}\s*$|<{7} |>{7} ).*\n?", re.MULTILINE)
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_OUTPUT = re.compile(
-    r"\s*(<!doctype\b|<html\b|<\?xml\b|traceback \(most recent|http/\d\S* \d{3}\b|\{\s*\"\w+\"\s*:)", re.IGNORECASE
-)
-_DRESSING = re.compile(r"^(\[[^\[\]\n]*\]|.*\bfor the memory named \".*|)$\n?|^> ?", re.MULTILINE)
-"""What a model reads around the notes: the line above each, and the marks that quote it."""
-CUT_OFF = 25
-"""Words in a row: a text of so many that stands word for word in the sources is a piece of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +46,59 @@ class Request:
     """Oldest first: notes at tier 0, summaries above it."""
     notes: Callable[[], Iterable[str]]
     """The texts of all the notes below, oldest first."""
+    complaint: str = ""
+    """What was wrong with the answer before, where it is asked again."""
+    template: str = ""
+    """Rules of the vault's own, which its owner trusts on this machine; empty for ours."""
 
     @property
     def chars(self) -> int:
         """Size of the sources."""
         return sum(len(item.text) for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model answered, and what it counted."""
+
+    text: str
+    tokens_in: int | None = None
+    """None where it was not said."""
+    tokens_out: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a summarizer, whatever came of it."""
+
+    summarizer: str
+    chars_in: int
+    """Of the sources."""
+    chars_out: int
+    """Of the answer as it came."""
+    tokens_in: int | None
+    tokens_out: int | None
+    seconds: float
+    reason: str = ""
+    """Why nothing of it was stored; empty where it was good."""
+
+
+class Throttled(SummarizerFailed):
+    """The other side is busy, or a budget there is used up; it may say how long to wait."""
+
+    def __init__(self, text: str, retry_after: float | None = None) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
+        """Seconds; None where it was not said."""
+
+
+class Unusable(SummarizerFailed):
+    """A model's answer that holds no whole text; it may have been paid for all the same."""
+
+    def __init__(self, text: str, answer: Answer) -> None:
+        super().__init__(text)
+        self.answer = answer
+        """What it cost."""
 
 
 class Summarizer(Protocol):
@@ -83,25 +118,59 @@ class Summarizer(Protocol):
         ...
 
 
-def write(summarizer: Summarizer, request: Request) -> str:
-    """Have a summary written and checked; sources too long for one call are read in parts, none of them skipped."""
+@runtime_checkable
+class Answering(Protocol):
+    """A summarizer that tells what its calls cost."""
+
+    def answer(self, request: Request) -> Answer:
+        """Write the summary."""
+        ...
+
+
+def write(summarizer: Summarizer, request: Request, spent: Callable[[Call], None] | None = None) -> str:
+    """Have a summary written and checked; sources too long for one call are read in parts, none of them skipped.
+
+    `spent` is told of every single call, failed ones too, in the thread that called.
+    """
     if summarizer.takes and request.chars > summarizer.takes:
-        parts = [_one(summarizer, replace(request, items=part)) for part in _parts(request.items, summarizer.takes)]
+        parts = [
+            _one(summarizer, replace(request, items=part), spent) for part in _parts(request.items, summarizer.takes)
+        ]
         items = tuple(Item(f"part {number}", "", text) for number, text in enumerate(parts, 1))
-        return write(summarizer, replace(request, items=items))
-    return _one(summarizer, request)
+        return write(summarizer, replace(request, items=items), spent)
+    return _one(summarizer, request, spent)
 
 
-def _one(summarizer: Summarizer, request: Request) -> str:
-    text = in_sentences(summarizer.summarize(request)) if summarizer.slow else _unbroken(summarizer.summarize(request))
-    if reason := fault(text, request, extract=not summarizer.slow):
+def _one(summarizer: Summarizer, request: Request, spent: Callable[[Call], None] | None) -> str:
+    text, reason = _call(summarizer, request, spent)
+    if reason and summarizer.slow:  # a model told what was wrong mostly mends it; what is embedded says the same again
+        text, reason = _call(summarizer, replace(request, complaint=reason), spent)
+    if reason:
         raise SummarizerFailed(f"the summary by {summarizer.name} was not stored: {reason}")
     return text
 
 
-def _unbroken(text: str) -> str:
-    """Leave out of an extract the lines of a note that would be marks of the file's own in a summary."""
-    return _BREAKS.sub("", text).strip()
+def _call(summarizer: Summarizer, request: Request, spent: Callable[[Call], None] | None) -> tuple[str, str]:
+    """Call a summarizer once; give its text, and what is wrong with it."""
+    begun, answer, reason = time.monotonic(), Answer(""), "it was interrupted"
+    try:
+        answer = _answer(summarizer, request)
+        text = in_sentences(tidy(answer.text)) if summarizer.slow else unbroken(answer.text)
+        reason = fault(text, request, extract=not summarizer.slow)
+    except SummarizerFailed as error:
+        reason = str(error)
+        answer = error.answer if isinstance(error, Unusable) else answer
+        raise
+    finally:
+        if spent:
+            seconds = time.monotonic() - begun
+            size = len(answer.text)
+            spent(Call(summarizer.name, request.chars, size, answer.tokens_in, answer.tokens_out, seconds, reason))
+    return text, reason
+
+
+def _answer(summarizer: Summarizer, request: Request) -> Answer:
+    return summarizer.answer(request) if isinstance(summarizer, Answering) else Answer(summarizer.summarize(request))
 
 
 def _parts(items: Iterable[Item], most: int) -> Iterator[tuple[Item, ...]]:
@@ -133,65 +202,38 @@ def in_sentences(text: str) -> str:
     return "\n".join(s.strip() for line in lines for s in sentencex.segment("en", line) if s.strip())
 
 
-def fault(text: str, request: Request, *, extract: bool = False) -> str:
-    """Say why a text may not be stored as the summary; empty where it may."""
-    if not text.strip():
-        return "it wrote nothing"
-    if not extract and len(text) < MIN_CHARS < request.chars:  # an extract is short where the notes hold little
-        return f"it wrote only {len(text)} characters: {text[:MIN_CHARS]!r}"
-    if len(text) > RUNAWAY * request.target:
-        return f"it wrote {len(text):,} characters where about {request.target} were asked for"
-    if "\0" in text or _BREAKS.search(text):
-        return "it wrote what would break the file: NUL bytes, front matter or conflict marks"
-    if _is_json(text):
-        return "it wrote JSON, not prose"
-    return "" if extract else _fault_of_a_program(text, request)
-
-
-def _fault_of_a_program(text: str, request: Request) -> str:
-    if _CONTROLS.search(text):
-        return "it wrote control characters, not prose"
-    if _OUTPUT.match(text):
-        return "it wrote an error page or a traceback, not prose"
-    if _is_echo(text, request):
-        return "it gave the notes back instead of a summary"
-    return ""
-
-
-def _is_json(text: str) -> bool:
-    stripped = re.sub(r"^```\w*\s*|\s*```$", "", text.strip())
-    if stripped[:1] not in "{[":
-        return False
-    try:
-        json.loads(stripped)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_echo(text: str, request: Request) -> bool:
-    if request.chars <= 1.5 * request.target:
-        return False
-    given = [word for item in request.items for word in re.findall(r"\w+", item.text.casefold())]
-    words, back = Counter(given), re.findall(r"\w+", _DRESSING.sub("", text).casefold())
-    if sum((words & Counter(back)).values()) >= ECHO * sum(words.values()):
-        return True
-    from pyramid_fs.summarizers.prompt import rules
-
-    # a piece of what the program read, cut off anywhere
-    asked = re.findall(r"\w+", _DRESSING.sub("", rules(request)).casefold())
-    return len(back) >= CUT_OFF and f" {' '.join(back[1:-1])} " in f" {' '.join([*asked, *given])} "
-
-
 def configured(chosen: SummarizerSettings) -> Summarizer | None:
-    """Make the summarizer that a person configured; None where an agent writes the summaries."""
+    """Make the summarizer that a person configured; None where an agent writes the summaries.
+
+    UsageError where the vendor's package that it needs is not installed.
+    """
     if chosen.kind == "none":
         return None
     if chosen.kind == "command":
         from pyramid_fs.summarizers.command import Command
 
         return Command(chosen.command, chosen.timeout, chosen.model)
+    if chosen.kind == "openai":
+        from pyramid_fs.summarizers.openai import OpenAI
+
+        return OpenAI(_with_extra(chosen))
+    if chosen.kind == "anthropic":
+        from pyramid_fs.summarizers.anthropic import Anthropic
+
+        return Anthropic(_with_extra(chosen))
     return Extractive()
+
+
+def _with_extra(chosen: SummarizerSettings) -> SummarizerSettings:
+    import importlib.util  # for these alone
+
+    # looked for here and imported by the first call: it takes a second or two, and `status` calls nobody
+    if importlib.util.find_spec(chosen.kind) is None:
+        raise UsageError(
+            f"summarizer.kind {chosen.kind!r} needs a package that is not installed: "
+            f"pip install 'pyramid-fs[{chosen.kind}]'"
+        )
+    return chosen
 
 
 class Extractive:

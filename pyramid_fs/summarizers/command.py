@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyramid_fs.errors import SummarizerFailed
+from pyramid_fs.growing import INSIDE
 from pyramid_fs.summarizers import prompt
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ MOST = 1 << 20
 """Bytes of an answer that are read: a program that writes on and on is ended there."""
 LAST_WORDS = 1.0
 """Seconds to wait for what is still in a pipe once the program has ended."""
-INSIDE = "PYRAMID_IN_SUMMARIZER"
-"""Set for the program: an agent started as summarizer must not start growth of its own."""
 
 
 class Command:
@@ -39,40 +38,64 @@ class Command:
 
     def __init__(self, command: tuple[str, ...], timeout: float, model: str = "") -> None:
         self._command, self._timeout = command, timeout
+        self._running: set[subprocess.Popen[bytes]] = set()
         self.name = f"command:{model or Path(command[0]).name}"
 
     def summarize(self, request: Request) -> str:
         """Run the program once."""
-        try:
-            child = subprocess.Popen(  # noqa: S603  (the user's own configuration names it; never a vault)
-                [_at_home(word) for word in self._command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                env={**os.environ, INSIDE: "1"},
-                bufsize=0,
-            )
-        except (OSError, ValueError) as error:
-            raise SummarizerFailed(f"{self._command[0]} can't be started: {error}") from error
-        out, complaint = _Reading(child, child.stdout), _Reading(child, child.stderr)
-        _feed(child, prompt.text(request).encode())
-        try:
-            child.wait(self._timeout)
-        except subprocess.TimeoutExpired:
-            raise SummarizerFailed(f"{self._command[0]} gave no answer within {self._timeout:g} seconds") from None
-        finally:
-            _end(child)
-            said, complained = out.take(), complaint.take()
-        if out.is_too_much or complaint.is_too_much:
-            raise SummarizerFailed(f"{self._command[0]} wrote on and on: it was ended after {MOST:,} bytes")
-        if child.returncode:
+        data = prompt.text(request).encode("utf-8", "replace")
+        code, said, complained = run(self._command, data, self._timeout, self._running)
+        if code:
             why = " ".join(complained.decode("utf-8", "replace").split())[:SHOWN]
-            raise SummarizerFailed(f"{self._command[0]} ended with {child.returncode}{f': {why}' if why else ''}")
+            raise SummarizerFailed(f"{self._command[0]} ended with {code}{f': {why}' if why else ''}")
         try:
             return said.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise SummarizerFailed(f"{self._command[0]} wrote what is not UTF-8 (at byte {error.start})") from None
+
+    def stop(self) -> None:
+        """End the programs that are at it: nobody waits for them any more."""
+        for child in list(self._running):
+            _kill(child)
+
+
+def run(
+    command: tuple[str, ...], data: bytes, timeout: float, running: set[subprocess.Popen[bytes]] | None = None
+) -> tuple[int, bytes, bytes]:
+    """Run a program on some input; give its exit status, its output and its complaint.
+
+    It stands in `running` for as long as it runs, for whoever wants to end it.
+
+    SummarizerFailed where it can't be started, takes longer than `timeout` seconds or writes on and on. Nothing that
+    it started in its group outlives it.
+    """
+    try:
+        child = subprocess.Popen(  # noqa: S603  (the user's own configuration names it; never a vault)
+            [_at_home(word) for word in command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, INSIDE: "1"},
+            bufsize=0,
+        )
+    except (OSError, ValueError) as error:
+        raise SummarizerFailed(f"{command[0]} can't be started: {error}") from error
+    at_it = set[subprocess.Popen[bytes]]() if running is None else running
+    at_it.add(child)
+    out, complaint = _Reading(child, child.stdout), _Reading(child, child.stderr)
+    _feed(child, data)
+    try:
+        child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        raise SummarizerFailed(f"{command[0]} gave no answer within {timeout:g} seconds") from None
+    finally:
+        at_it.discard(child)
+        _end(child)
+        said, complained = out.take(), complaint.take()
+    if out.is_too_much or complaint.is_too_much:
+        raise SummarizerFailed(f"{command[0]} wrote on and on: it was ended after {MOST:,} bytes")
+    return child.returncode, said, complained
 
 
 class _Reading:
