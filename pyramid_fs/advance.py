@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pyramid_fs import batches, files, layout, pyramid, summarizers, times
 from pyramid_fs.errors import Locked, PyramidError, SummarizerFailed
@@ -101,6 +101,102 @@ def grow_all(tools: Tools, models: Sequence[str], grown: Grown, effort: Effort) 
         run.close()
 
 
+# Calls
+
+
+class Job(Protocol):
+    """One summary to be had: who is asked for it, what is asked, and who is told of each call."""
+
+    @property
+    def summarizer(self) -> Summarizer:
+        """Who writes it."""
+        ...
+
+    @property
+    def request(self) -> Request:
+        """What is asked."""
+        ...
+
+    @property
+    def spent(self) -> Callable[[Call], None] | None:
+        """Told of every call."""
+        ...
+
+
+_J = TypeVar("_J", bound=Job)
+
+
+class Asking(Generic[_J]):
+    """Calls of a summarizer: several at once where that is slow, and none while a provider asks for a pause."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._pause, self._pauses = 0.0, 0
+        self._came = SimpleQueue[tuple[_J, str | BaseException]]()
+        self.flying = 0
+        self.later = deque[_J]()
+        """Calls that a provider asked to make later."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether one more call may begin now."""
+        return self.flying < self._at_once and time.monotonic() >= self._pause
+
+    def begin(self, job: _J) -> None:
+        """Have a summary written: here, or on the side where several are at once."""
+
+        def call() -> None:
+            try:
+                self._came.put((job, summarizers.write(job.summarizer, job.request, job.spent)))
+            except BaseException as error:  # noqa: BLE001  (handed over to who waits for it, and raised there)
+                self._came.put((job, error))
+
+        self.flying += 1
+        if self._at_once == 1:
+            call()
+        else:
+            threading.Thread(target=call, daemon=True).start()
+
+    def take(self) -> tuple[_J, str | BaseException | None]:
+        """Wait for a text, or why there is none; None where the call is made again later."""
+        job, outcome = self._came.get()
+        self.flying -= 1
+        if isinstance(outcome, Throttled) and self._pauses < PAUSES and self._is_patient(outcome):
+            self.later.append(job)
+            return job, None
+        return job, outcome
+
+    def went_well(self) -> None:
+        """Note that something was written: pauses count anew."""
+        self._pauses = 0
+
+    def rest(self) -> bool:
+        """Wait until a pause is over; False where there is none."""
+        left = self._pause - time.monotonic()
+        if left > 0:
+            time.sleep(left)
+        return left > 0
+
+    def stop(self, summarizer: Summarizer) -> None:
+        """End what is still being written: nobody waits for it."""
+        stop = getattr(summarizer, "stop", None)
+        if self.flying and stop:
+            stop()
+
+    def _is_patient(self, asked: Throttled) -> bool:
+        """Whether to wait as long as a provider asks; then nothing is begun until that time is over."""
+        seconds = PAUSE if asked.retry_after is None else asked.retry_after
+        if seconds > PATIENCE:
+            return False
+        if time.monotonic() >= self._pause:
+            self._pauses += 1
+        self._pause = max(self._pause, time.monotonic() + seconds)
+        return True
+
+
+# Growing
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
     """One call: a batch that was read, and who is to write its summary."""
@@ -111,6 +207,7 @@ class _Job:
     sources: tuple[Source, ...]
     request: Request
     summarizer: Summarizer
+    spent: Callable[[Call], None] | None = None
 
 
 class _Model:
@@ -129,6 +226,7 @@ class _Model:
         failures = tools.census.catalog.trouble().get(name, (0, 0.0, ""))[0]
         self._failed_before = failures > 0
         self._fallback = effort.fallback if 0 < effort.fall_after <= failures else None
+        self._spent = effort.spent
 
     def _begin(self, now: ModelNow) -> None:
         self._desk, self._is_stale = batches.Desk(self._tools, now), False
@@ -147,7 +245,7 @@ class _Model:
             return None
         sources, request = batches.read_batch(self._tools, self._desk.now, found[0], self._desk.below)
         writer, self._fallback = self._fallback or self._tools.summarizer, None
-        return _Job(self, *found, sources, request, writer)
+        return _Job(self, *found, sources, request, writer, told(self._spent, self.name, found[0].tier))
 
     def commit(self, job: _Job, text: str) -> Summary | None:
         """Put a summary on disk; None where its batch is not due any more."""
@@ -190,24 +288,19 @@ class _Run:
         self._tools, self._grown, self._effort = tools, grown, effort
         self._todo, self._busy = deque(models), deque[str]()
         self._open: list[_Model] = []
-        self._again = deque[_Job]()
-        """Calls that a provider asked to make later."""
+        self._asking = Asking[_Job](effort.at_once)
         self._failures: dict[str, tuple[int, int]] = {}
         """Of each model that failed: how often, and how many were written by then."""
-        self._pause, self._pauses = 0.0, 0
-        self._flying = 0
         self._begun = 0
-        self._came = SimpleQueue[tuple[_Job, str | BaseException]]()
 
     def summaries(self) -> Iterator[Summary]:
         """Yield what is written, until nothing is due."""
         while True:
             self._fill()
-            if self._flying:
-                job, outcome = self._came.get()
-                self._flying -= 1
+            if self._asking.flying:
+                job, outcome = self._asking.take()
                 job.model.flying -= 1
-                if made := self._taken(job, outcome):
+                if outcome is not None and (made := self._taken(job, outcome)):
                     yield made
             elif not self._turn():
                 return
@@ -217,21 +310,18 @@ class _Run:
         for model in self._open:
             model.close()
         self._open.clear()
-        stop = getattr(self._tools.summarizer, "stop", None)
-        if self._flying and stop:
-            stop()
+        self._asking.stop(self._tools.summarizer)
 
     # Beginning calls
 
     def _fill(self) -> None:
         """Begin as many calls as may run at once."""
-        while self._flying < self._effort.at_once and time.monotonic() >= self._pause:
-            job = self._again.popleft() if self._again else self._next()
+        while self._asking.is_free:
+            job = self._asking.later.popleft() if self._asking.later else self._next()
             if job is None:
                 return
-            self._flying += 1
             job.model.flying += 1
-            self._call(job)
+            self._asking.begin(job)
 
     def _next(self) -> _Job | None:
         if self._effort.limit is not None and self._begun >= self._effort.limit:
@@ -261,35 +351,14 @@ class _Run:
 
     def _leave(self, model: _Model) -> None:
         """Close a model that has nothing more to do, and none of whose summaries are still being written."""
-        waits = any(job.model is model for job in self._again)
+        waits = any(job.model is model for job in self._asking.later)
         if not model.flying and not waits:
             self._open.remove(model)
             model.close()
 
-    def _call(self, job: _Job) -> None:
-        """Have a summary written: here, or on the side where several are at once."""
-
-        def call() -> None:
-            try:
-                self._came.put((job, summarizers.write(job.summarizer, job.request, self._meter(job))))
-            except BaseException as error:  # noqa: BLE001  (handed over to who waits for it, and raised there)
-                self._came.put((job, error))
-
-        if self._effort.at_once == 1:
-            call()
-        else:
-            threading.Thread(target=call, daemon=True).start()
-
-    def _meter(self, job: _Job) -> Callable[[Call], None] | None:
-        spent = self._effort.spent
-        return (lambda call: spent(job.model.name, job.batch.tier, call)) if spent else None
-
     # Taking in what came
 
     def _taken(self, job: _Job, outcome: str | BaseException) -> Summary | None:
-        if isinstance(outcome, Throttled) and self._pauses < PAUSES and self._is_patient(outcome):
-            self._again.append(job)
-            return None
         made = None
         try:
             if isinstance(outcome, BaseException):
@@ -299,7 +368,7 @@ class _Run:
             self._note_failure(job.model, error)
             job.model.fail(error)
         if made:
-            self._pauses = 0
+            self._asking.went_well()
             self._grown.written.append(made.handle)
         return made
 
@@ -308,20 +377,9 @@ class _Run:
         more = self._effort.tries if isinstance(error, Throttled) else 0 if model.is_stopped else 1
         self._failures[model.name] = (failures + more, len(self._grown.written))
 
-    def _is_patient(self, asked: Throttled) -> bool:
-        """Whether to wait as long as a provider asks; then nothing is begun until that time is over."""
-        seconds = PAUSE if asked.retry_after is None else asked.retry_after
-        if seconds > PATIENCE:
-            return False
-        if time.monotonic() >= self._pause:
-            self._pauses += 1
-        self._pause = max(self._pause, time.monotonic() + seconds)
-        return True
-
     def _turn(self) -> bool:
         """Go on where nothing is being written, with what paused, failed or was busy; False at the end."""
-        if (left := self._pause - time.monotonic()) > 0 and (self._again or self._todo or self._open):
-            time.sleep(left)
+        if (self._asking.later or self._todo or self._open) and self._asking.rest():
             return True
         if self._effort.limit is not None and self._begun >= self._effort.limit:
             return False
@@ -340,6 +398,11 @@ class _Run:
             self._enter(self._busy.popleft(), self._effort.wait, self._grown.busy.append)
             return True
         return bool(again)
+
+
+def told(spent: Callable[[str, int, Call], None] | None, model: str, tier: int) -> Callable[[Call], None] | None:
+    """Have somebody told of the calls for one model and tier."""
+    return (lambda call: spent(model, tier, call)) if spent else None
 
 
 def _keys(batch: Batch) -> tuple[object, ...]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pyramid_fs.paging import Face
     from pyramid_fs.views import Entry, View
 
+NAMES = 20
+"""So many models that did not fit are named with the call."""
+DESCRIPTION = 1_000
+"""Characters of a model's description that are shown; its card has all of it."""
 LINE = "2"
 """Changes with what a line of the map is made of, so that no older one is shown."""
 
@@ -36,9 +40,10 @@ class Answers:
         """Give the map: models and the newest notes. It loads nothing."""
         if page < 1:
             raise UsageError("pages count from 1")
-        return paging.map_page(self._whole_map(), page, self._face)
+        return paging.map_page(self.whole_map(), page, self._face)
 
-    def _whole_map(self) -> context.Map:
+    def whole_map(self) -> context.Map:
+        """Give the map, however large it is."""
         self._census.refresh()
         lines: list[context.ModelLine] = []
         archived: list[context.ModelLine] = []
@@ -93,7 +98,7 @@ class Answers:
         shown = render.loaded_text(context.Loaded(self._name, (self._loaded(now, view),)))
         return context.ModelLine(
             name=now.name,
-            description=now.card.description if now.card else "",
+            description=_description(now),
             notes=len(now.state.notes),
             tail=len(now.state.tail),
             summaries=context.by_tier(now.state),
@@ -154,18 +159,24 @@ class Answers:
         left: list[str] = []
         for model in known:
             now = self._readable(model)
+            if left:
+                left.append(model)
+                continue
             view = self._tier(now, tier, page) if tier else self._view(now, budget)
             one = self._loaded(now, view)
-            if self._fits(total, *loaded, one):
+            if loaded and not self._fits(total, *loaded, one):
+                left.append(model)  # and those after it: the order was the caller's
+            elif loaded or self._fits(total, one):
                 loaded.append(one)
-            elif loaded:
-                left.append(model)
             elif tier:
                 loaded.append(self._short_page(now, view, total))
             else:
                 loaded.append(self._short_view(now, budget, total))
-        shown_by = [calls.tier(model, tier, page) for model in left] if tier else [calls.load(left)] if left else []
-        return context.Loaded(self._name, tuple(loaded), tuple(shown_by))
+        shown_by = (
+            [calls.tier(model, tier, page) for model in left] if tier else [calls.load(left[:NAMES])] if left else []
+        )
+        more = [f"and {len(left) - NAMES} more of the names given"] if len(left) > NAMES else []
+        return context.Loaded(self._name, tuple(loaded), (*shown_by[:NAMES], *more))
 
     def _readable(self, model: str) -> ModelNow:
         now = self._census.now(model)
@@ -224,7 +235,7 @@ class Answers:
         texts = [self._text_of(entry, (now.name,), read) for entry in view.entries]
         return context.LoadedModel(
             name=now.name,
-            description=now.card.description if now.card else "",
+            description=_description(now),
             notes=len(now.state.notes),
             covered=len(now.state.covered),
             tail=len(now.state.tail),
@@ -344,14 +355,20 @@ class Answers:
 
     def _too_long(self, huge: Sequence[dict[str, Any]]) -> tuple[views.Left, ...]:
         """Name the texts that are too long to be shown among others."""
-        handles = tuple(entry["handle"] for entry in huge[: views.NAMED])
-        chars, what = sum(entry["chars"] for entry in huge), paging.TOO_LONG
-        return (views.Left(what, len(huge), chars, handles, self._face.calls.expand(handles[0])),) if huge else ()
+        return tuple(
+            views.Left(paging.TOO_LONG, 1, entry["chars"], (entry["handle"],), self._face.calls.expand(entry["handle"]))
+            for entry in huge
+        )
 
     def _plain_text(self, path: str, handle: str) -> Text:
         page = self._census.vault.page(path)
         body = "\n".join(part for part in (page.block.strip(), page.body) if part)
         return context.Text(handle, path, (), -1, 1, "", "", "", body, problem=page.problem)
+
+
+def _description(now: ModelNow) -> str:
+    text = now.card.description if now.card else ""
+    return text if len(text) <= DESCRIPTION else f"{text[:DESCRIPTION].rsplit(' ', 1)[0]} … [[{now.name}]]"
 
 
 def _below(state: pyramid.State, file: Summary, depth: int, notes: dict[str, Note]) -> Iterator[tuple[str, Entry]]:

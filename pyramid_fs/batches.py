@@ -139,6 +139,7 @@ def read_batch(tools: Tools, now: ModelNow, batch: Batch, below: Below) -> tuple
             if batch.tier
             else (item.text for item in items)
         ),
+        template=tools.template(batch.tier),
     )
     return tuple(sources), request
 

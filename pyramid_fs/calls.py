@@ -60,6 +60,10 @@ class Calls(Protocol):
         """Hand in a summary."""
         ...
 
+    def history(self, topic: str) -> str:
+        """Show a thread's history."""
+        ...
+
 
 class Shell:
     """Commands, each word quoted for a shell."""
@@ -112,6 +116,10 @@ class Shell:
         """Spell `rollup write`."""
         return f"pyramid rollup write {word(ticket)} 'TEXT'"
 
+    def history(self, topic: str) -> str:
+        """Spell `topic summarize`."""
+        return f"pyramid topic summarize {word(topic)}"
+
 
 class Tools:
     """Tools and their arguments, as an agent calls them."""
@@ -161,6 +169,10 @@ class Tools:
     def write_rollup(self, ticket: str) -> str:
         """Spell `write_rollup`."""
         return f"write_rollup(ticket={_json(ticket)}, text=…)"
+
+    def history(self, topic: str) -> str:
+        """Spell `topic_thread_summarize`."""
+        return f"topic_thread_summarize(topic={_json(topic)})"
 
 
 SHELL: Calls = Shell()

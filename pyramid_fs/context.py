@@ -345,3 +345,191 @@ def closest(name: str, known: Sequence[str]) -> list[str]:
     near = difflib.get_close_matches(name.casefold()[:80], folded, CLOSEST, 0.5)
     part = [low for low in folded if len(name) > 2 and (name.casefold() in low or low in name.casefold())]  # noqa: PLR2004
     return [folded[low] for low in dict.fromkeys([*near, *part])][:CLOSEST]
+
+
+@dataclass(frozen=True, slots=True)
+class TierStats:
+    """The active summaries of one tier: their lengths in characters, and who wrote them."""
+
+    summaries: int
+    target: int
+    """What the vault's settings ask for now."""
+    median: int
+    shortest: int
+    longest: int
+    drafts: int
+    below: int
+    """Characters of the notes below them, of the versions that are still there."""
+    by: dict[str, int]
+    """Summaries by summarizer; empty text where none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls of one summarizer on this machine, failed ones included."""
+
+    calls: int
+    failed: int
+    chars_in: int
+    chars_out: int
+    tokens_in: int | None
+    """None where no call told."""
+    tokens_out: int | None
+    seconds: float
+    seconds_a_call: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How many facts there are and how many of them a text holds, summed over texts."""
+
+    facts: int
+    held: int
+    share: float | None
+    """Of the facts; None where there are none."""
+    kinds: dict[str, tuple[int, int]]
+    """(facts, held) of `names`, `numbers` and `dates`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """What of the notes' names, numbers and dates is left."""
+
+    tiers: dict[str, Kept]
+    """Of the notes below each summary, in that summary."""
+    view: Kept
+    """Of all the notes, in what `load` shows."""
+    unread: int
+    """Versions that were summarized and can't be read any more: they are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStats:
+    """One model in `stats`; tiers by their number as text, as in JSON."""
+
+    name: str
+    notes: int
+    tail: int
+    tiers: dict[str, TierStats]
+    calls: dict[str, Spent]
+    """By summarizer."""
+    view_chars: int
+    """Of what `load` prints."""
+    view_tokens: int
+    survival: Survival | None
+    """None where it was not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Lengths, costs, and what survives at each tier."""
+
+    vault: str
+    models: tuple[ModelStats, ...]
+    tiers: dict[str, TierStats]
+    """In sum, like the next two."""
+    calls: dict[str, Spent]
+    survival: Survival | None
+    calls_today: int
+    """Those that nobody asked for, of all models."""
+    calls_per_day: int
+    """The most of them that the settings allow."""
+    tool_tokens: int
+    """What the server's list of tools costs, estimated like all tokens here."""
+    boot_tokens: int
+    """What a session's start costs."""
+    advice: tuple[str, ...] = ()
+    """What to do about it, a line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of trying a summarizer on one batch; nothing was stored."""
+
+    vault: str
+    summarizer: str
+    what: str
+    """Which batch it was."""
+    model: str
+    tier: int
+    sources: int
+    target: int
+    """Characters."""
+    text: str
+    """As it would be stored; as it came where it would not be."""
+    chars: int
+    calls: int
+    chars_in: int
+    """Of the sources, of all calls."""
+    chars_out: int
+    tokens_in: int | None
+    """None where it was not said."""
+    tokens_out: int | None
+    seconds: float
+    passed: tuple[str, ...]
+    """The checks that the text passed."""
+    reason: str = ""
+    """Why it would not be stored; empty where it would."""
+    unsupported: tuple[str, ...] = ()
+    """Numbers, dates and names in it that stand in no source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a number of summaries would cost, going by summaries that were written."""
+
+    summaries: int
+    seconds: float
+    """From the first to the last, so many at once."""
+    at_once: int
+    tokens_in: int | None
+    """None where the summarizer does not count them."""
+    tokens_out: int | None
+    measured: int
+    """Summaries that it goes by."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedoPlan:
+    """What a redo of many would write."""
+
+    vault: str
+    summarizer: str
+    summaries: tuple[str, ...]
+    """Handles, lowest tier first in each model: those that were chosen, and those above them."""
+    chosen: int
+    chars: int
+    """Of the sources."""
+    models: dict[str, dict[str, int]]
+    """Summaries by model and tier."""
+    estimate: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Redone:
+    """What a redo of many did."""
+
+    vault: str
+    written: tuple[str, ...]
+    """Handles, in their order."""
+    failed: dict[str, str]
+    """Handles and reasons; the old text of each stands."""
+    left: int = 0
+    """So many were not begun, as too many failed in a row."""
+    exit_code: int = 0
+    """Of the gravest failure."""
+
+
+def tiers_of(state: State, handles: Iterable[str]) -> dict[str, int]:
+    """Count active summaries by tier."""
+    counts: dict[str, int] = {}
+    for handle in handles:
+        tier = str(state.active[handle].tier)
+        counts[tier] = counts.get(tier, 0) + 1
+    return counts
+
+
+def drafts_line(count: int) -> tuple[str, ...]:
+    """Offer to have drafts written by the model that is set up; nothing where there are none."""
+    drafts = "1 summary is a draft" if count == 1 else f"{count:,} summaries are drafts"
+    return (f"{drafts} that the model set up here could write again: pyramid redo --drafts",) if count else ()

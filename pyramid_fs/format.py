@@ -237,7 +237,7 @@ def _runs(text: str, size: int = 1 << 20) -> Iterator[str]:
 def spell(keys: Mapping[str, object], body: str) -> bytes:
     """Write a file of the store's: front matter in the order given, one spelling for each value, LF, one final newline.
 
-    Values: str, int, bool, datetime, and lists of them; None and empty lists are left out.
+    Values: str, int, float, bool, datetime, and lists of them; None and empty lists are left out.
     """
     lines = [line for key, value in keys.items() for line in _spell_key(key, value)]
     text = _trim(body.replace("\r\n", "\n").replace("\r", "\n"))
@@ -268,6 +268,8 @@ def _spell_scalar(key: str, value: object) -> str:
         return times.spell(value)
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, float):
+        return f"{value:.6f}".rstrip("0").rstrip(".")
     text = str(value)
     return text if key in _BARE and text.isalpha() and text.lower() not in _YAML_WORDS else _quoted(text)
 

@@ -1,4 +1,4 @@
-"""A process of this program that has a few summaries of a model written, for growth that nobody waits for."""
+"""A process of this program that grows a model, or goes through sessions, while nobody waits for it."""
 
 from __future__ import annotations
 
@@ -25,28 +25,37 @@ def is_inside() -> bool:
     return bool(os.environ.get(INSIDE))
 
 
-def words(root: Path | str, models: Sequence[str]) -> list[str]:
-    """Give the command that grows models in the background."""
-    return [sys.executable, "-P", "-m", "pyramid_fs", "--vault", str(root), "advance", "--background", "--", *models]
+EXTRACTION = ("backfill",)
+"""The verb that goes through session digests."""
 
 
-def detach(root: Path | str, models: Sequence[str]) -> None:
+def growth(models: Sequence[str]) -> tuple[str, ...]:
+    """Give the verb that grows models in the background."""
+    return ("advance", "--background", "--", *models)
+
+
+def words(root: Path | str, verb: Sequence[str]) -> list[str]:
+    """Give the command that does something to a vault."""
+    return [sys.executable, "-P", "-m", "pyramid_fs", "--vault", str(root), *verb]
+
+
+def detach(root: Path | str, verb: Sequence[str]) -> None:
     """Start a process that outlives this one."""
     import subprocess
 
-    null, command = subprocess.DEVNULL, words(root, models)
+    null, command = subprocess.DEVNULL, words(root, verb)
     subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)  # noqa: S603  (this program)
 
 
 class Child:
     """A process that ends with this one."""
 
-    def __init__(self, root: Path, model: str, ended: Callable[[], None]) -> None:
+    def __init__(self, root: Path, model: str, ended: Callable[[], None], verb: Sequence[str] = ()) -> None:
         import subprocess
         import threading
 
         self.model, null = model, subprocess.DEVNULL
-        self._process = subprocess.Popen(words(root, [model]), stdin=null, stdout=null, stderr=null)  # noqa: S603  (the same)
+        self._process = subprocess.Popen(words(root, verb or growth([model])), stdin=null, stdout=null, stderr=null)  # noqa: S603  (the same)
         threading.Thread(target=self._tell_of_end, args=(ended,), daemon=True).start()
 
     def _tell_of_end(self, ended: Callable[[], None]) -> None:

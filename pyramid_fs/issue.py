@@ -35,6 +35,12 @@ class Tools:
     suffix: Callable[[], str]
     settled: bool = False
     """Whether new files must have been quiet for a while: growth in the background."""
+    templates: tuple[str, str] = ("", "")
+    """The vault's own prompts for notes and for roll-ups, where its owner trusts them here; empty for ours."""
+
+    def template(self, tier: int) -> str:
+        """Give the vault's own prompt for a tier; empty where ours is used."""
+        return self.templates[min(tier, 1)]
 
 
 def random_suffix() -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import format as pages
 from pyramid_fs import layout, links, times
-from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Source, Summary
+from pyramid_fs.notes import Card, Curated, Dated, Entity, File, Kind, Note, Session, Shaped, Source, Summary
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -74,13 +74,16 @@ def unreadable_note(path: str, touched: datetime, zone: tzinfo, reason: str) -> 
     )
 
 
-def _date(page: Page, handle: str, touched: datetime, zone: tzinfo) -> tuple[datetime, Dated, str]:
+def _date(
+    page: Page, handle: str, touched: datetime, zone: tzinfo, *, first: str = "created"
+) -> tuple[datetime, Dated, str]:
     problem = ""
-    if typed := _flat(page, "created"):
+    if key := next((key for key in dict.fromkeys((first, "created")) if _flat(page, key)), ""):
+        typed = _flat(page, key)
         try:
             return times.parse(typed, zone), Dated.KEY, ""
         except ValueError as error:
-            problem = f"its `created` can't be read: {error}"
+            problem = f"its `{key}` can't be read: {error}"
     elif typed := _flat(page, "date"):
         try:
             return times.parse(typed, zone), Dated.KEY, ""
@@ -180,17 +183,53 @@ def read_card(path: str, page: Page) -> Card:
 def read_shaped(path: str, kind: Kind, page: Page, touched: datetime, zone: tzinfo) -> Shaped:
     """Read a topic, session, entity, procedure, retired summary or a person's file among the summaries."""
     handle = layout.handle(path)
-    created, _, problem = _date(page, handle, touched, zone)
-    return Shaped(
-        path=path,
-        handle=handle,
-        kind=kind,
-        created=created,
-        name=page.text("name") if kind is Kind.ENTITY else page.text("title"),
-        status=page.text("status"),
-        chars=len(page.body),
-        problem=page.problem or problem,
+    created, dated, problem = _date(page, handle, touched, zone, first="started" if kind is Kind.SESSION else "created")
+    shared: dict[str, Any] = {
+        "path": path,
+        "handle": handle,
+        "kind": kind,
+        "created": created,
+        "name": page.text("name") if kind is Kind.ENTITY else page.text("title"),
+        "status": page.text("status").strip().lower(),
+        "chars": len(page.body),
+        "problem": page.problem or problem,
+    }
+    if kind is Kind.SESSION:
+        topics = tuple(dict.fromkeys(links.name(topic) for topic in pages.links_of(page, "topics")))
+        return Session(**shared, session=page.text("session").strip(), topics=topics, source=page.text("source"))
+    if kind not in {Kind.ENTITY, Kind.PROCEDURE}:
+        return Shaped(**shared)
+    shared |= _curated(page) | {"is_dated": dated is not Dated.FILE}
+    if kind is Kind.PROCEDURE:
+        return Curated(**shared)
+    return Entity(
+        **shared,
+        label=page.text("kind").strip(),
+        aliases=tuple(alias for alias in pages.as_list(page.keys.get("aliases")) if alias.strip()),
+        links=tuple(dict.fromkeys(links.all_of(page.body))),
     )
+
+
+def _curated(page: Page) -> dict[str, Any]:
+    typed = page.text("confidence").strip()
+    return {
+        "confidence": confidence(typed),
+        "says_confidence": bool(typed),
+        "source": page.text("source"),
+        "duplicates": tuple(pages.links_of(page, "possible_duplicates")),
+        "superseded_by": next(iter(pages.links_of(page, "superseded_by")), ""),
+        "contradicts": tuple(pages.links_of(page, "contradicts")),
+        "pruned": page.text("pruned").strip(),
+    }
+
+
+def confidence(text: str) -> float | None:
+    """Read a confidence, as it stands and never rounded; None for what is no number from 0 to 1."""
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if 0 <= found <= 1 else None
 
 
 # Writing
@@ -231,15 +270,45 @@ def spell_topic(title: str, created: datetime) -> bytes:
     return pages.spell({"title": title, "status": "open", "created": created}, "")
 
 
-def spell_entity(name: str, kind: str, created: datetime, duplicates: list[str]) -> bytes:
-    """Spell an entity that a person added: it is confirmed, and likely duplicates are flagged, never skipped."""
+def spell_session(session: Session, text: str) -> bytes:
+    """Spell a session digest."""
     return pages.spell(
         {
-            "name": name,
-            "kind": kind,
-            "status": "confirmed",
-            "created": created,
-            "possible_duplicates": [links.spell(handle) for handle in duplicates],
+            "title": session.name or None,
+            "session": session.session or None,
+            "started": session.created,
+            "topics": [links.spell(slug) for slug in session.topics],
+            "source": session.source or None,
         },
-        "",
+        text,
     )
+
+
+def spell_entity(entity: Entity, text: str = "") -> bytes:
+    """Spell an entity; its text may say what else is known of it."""
+    return pages.spell(
+        {
+            "name": entity.name,
+            "kind": entity.label or None,
+            "aliases": list(entity.aliases) or None,
+            **_spelled(entity),
+            "superseded_by": links.spell(entity.superseded_by) if entity.superseded_by else None,
+            "contradicts": [links.spell(handle) for handle in entity.contradicts] or None,
+        },
+        text,
+    )
+
+
+def spell_procedure(procedure: Curated, text: str) -> bytes:
+    """Spell a procedural note: its text is the note."""
+    return pages.spell(_spelled(procedure), text)
+
+
+def _spelled(record: Curated) -> dict[str, Any]:
+    return {
+        "status": record.status,
+        "confidence": record.confidence,
+        "source": record.source or None,
+        "created": record.created,
+        "possible_duplicates": [links.spell(handle) for handle in record.duplicates],
+    }

@@ -91,10 +91,11 @@ def handle(path: str) -> str:
 
 def same_name(one: str, other: str) -> bool:
     """Whether two names are one to a disk that folds case and composition."""
-    return _folded(one) == _folded(other)
+    return folded(one) == folded(other)
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """Fold a name as such a disk does."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 

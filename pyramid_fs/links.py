@@ -33,6 +33,11 @@ def target(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub(r"\.md$", "", inner, flags=re.IGNORECASE))
 
 
+def all_of(text: str) -> list[str]:
+    """Give the handles of all links in a text, in their order."""
+    return [target(f"[[{inner}]]") for inner in _LINK.findall(text)]
+
+
 def _between(text: str) -> str | None:
     """Give what stands between the brackets of a text's first link; a name may hold brackets of its own."""
     whole = text.strip()

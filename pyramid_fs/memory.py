@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 # what only some verbs use (advance, doctor, record, recall, the summarizers) is imported when they are called:
 # together they cost as much as the rest of a short command
-from pyramid_fs import census, context, files, kinds, layout, paging, pyramid, settings, times, vault, watching
+from pyramid_fs import census, context, files, kinds, layout, paging, pyramid, settings, times, trust, vault, watching
 from pyramid_fs import format as pages
 from pyramid_fs.answers import Answers
 from pyramid_fs.catalog import Catalog
 from pyramid_fs.errors import DiskError, ExistsAlready, Locked, Problem, RefusedWrite, UsageError
-from pyramid_fs.notes import Kind, Shaped, Summary
+from pyramid_fs.notes import Summary
 from pyramid_fs.paging import Face
+from pyramid_fs.shaping import Shaping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from pyramid_fs import recall as recalling
     from pyramid_fs import record as recording
     from pyramid_fs.advance import Effort, Grown
+    from pyramid_fs.extractors import Extractor
     from pyramid_fs.importers import Imported
     from pyramid_fs.indexing import Indexing
     from pyramid_fs.issue import Tools
-    from pyramid_fs.meter import Meter
+    from pyramid_fs.meter import Meter, Metered
     from pyramid_fs.places import Places
-    from pyramid_fs.summarizers import Summarizer
+    from pyramid_fs.summarizers import Call, Summarizer
+    from pyramid_fs.trying import Trial
     from pyramid_fs.verify import Report
 
 Progress: TypeAlias = "Callable[[int, int], None]"
@@ -59,7 +62,7 @@ def random_suffix() -> str:
     return issue.random_suffix()
 
 
-class Memory:
+class Memory(Shaping):
     """One vault, open for reading and writing.
 
     Every answer is what the files say at that moment. Times are aware datetimes, names are models' folder names, and
@@ -77,17 +80,21 @@ class Memory:
         clock: Callable[[], datetime] = utc_now,
         suffix: Callable[[], str] = random_suffix,
         summarizer: Summarizer | None = None,
+        extractor: Extractor | None = None,
         face: Face = FACE,
     ) -> None:
-        """Open the vault at `root` (NotAVault where there is none); `summarizer` goes before the configured one.
+        """Open the vault at `root`; raise NotAVault where there is none.
+
+        `summarizer` and `extractor` go before the configured ones.
 
         `face` says how answers name the calls that go on from them, and how much one answer holds.
         """
         self.vault = vault.open_vault(Path(root))
         self.config = read_config(environ, self.vault.root)
         self._clock, self._suffix = clock, suffix
-        self._summarizer = summarizer
+        self._summarizer, self._extractor = summarizer, extractor
         self._cache = files.cache_folder(self.vault.root, environ)
+        self._config_file = files.config_file(environ)
         self.census = census.Census(self.vault, Catalog(self._cache / "catalog.sqlite3", self.vault.settings.zone_name))
         self._face = face
         self._answers = Answers(self.census, face)
@@ -132,8 +139,17 @@ class Memory:
     def _tools(self, *, settled: bool = False) -> Tools:
         from pyramid_fs import issue
 
-        summarizer = self.summarizer or _NobodyWrites()
-        return issue.Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled)
+        summarizer, own = self.summarizer or _NobodyWrites(), trust.templates(self.prompts)
+        return issue.Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled, own)
+
+    @property
+    def prompts(self) -> list[trust.Prompt]:
+        """The vault's own prompts, each with whether it is trusted on this machine."""
+        return trust.prompts(self.vault.root, self._config_file.with_name(trust.KEPT))
+
+    def trust(self, shown: Sequence[trust.Prompt]) -> None:
+        """Trust prompts of the vault on this machine, as a person has read them; a changed one is not trusted."""
+        trust.trust(self.vault.root, self._config_file.with_name(trust.KEPT), shown)
 
     # Notes
 
@@ -257,15 +273,20 @@ class Memory:
     # Growth
 
     def advance(
-        self, models: Sequence[str] = (), *, limit: int | None = None, step: Callable[[Summary], None] = lambda _: None
+        self,
+        models: Sequence[str] = (),
+        *,
+        limit: int | None = None,
+        step: Callable[[Summary], None] = lambda _: None,
+        told: Callable[[Call], None] = lambda _: None,
     ) -> context.Advanced:
-        """Write the summaries that are due, now; `step` is told of each once it is on disk.
+        """Write the summaries that are due, now; `step` is told of each once it is on disk, `told` of slow calls.
 
         Raise SummarizerFailed only through `failed` in the answer: what was written stands.
         """
         self.vault.write_allowed()
         names = self._named(models) if models else self.census.models()
-        grown = self._grow(names, self._tools(), self._effort(limit=limit, is_asked=True), step)
+        grown = self._grow(names, self._tools(), self._effort(limit=limit, is_asked=True, told=told), step)
         return context.Advanced(
             vault=self.name,
             written=tuple(grown.written),
@@ -289,7 +310,7 @@ class Memory:
             step(summary)
         return grown
 
-    def _effort(self, *, limit: int | None, is_asked: bool) -> Effort:
+    def _effort(self, *, limit: int | None, is_asked: bool, told: Callable[[Call], None] = lambda _: None) -> Effort:
         """Say how growth goes about it: a slow summarizer is called several times at once, and its calls are counted.
 
         Growth that somebody waits for tries again what failed; growth that nobody asked for comes back to it later,
@@ -302,6 +323,11 @@ class Memory:
         if summarizer is None or not summarizer.slow:
             return advance.Effort(GROW_WAIT if is_asked else 0.0, limit)
         falls = not is_asked and chosen.fallback == "extractive"
+
+        def spent(model: str, tier: int, call: Call) -> None:
+            self._meter_call(model, tier, call, is_asked=is_asked)
+            told(call)
+
         return advance.Effort(
             wait=GROW_WAIT if is_asked else 0.0,
             limit=limit,
@@ -309,8 +335,11 @@ class Memory:
             tries=chosen.attempts if is_asked else 1,
             fallback=Extractive() if falls else None,
             fall_after=chosen.attempts,
-            spent=lambda model, tier, call: self._meter.note(self._today(), model, tier, call, is_asked=is_asked),
+            spent=spent,
         )
+
+    def _meter_call(self, model: str, tier: int, call: Call, *, is_asked: bool) -> None:
+        self._meter.note(self._today(), model, tier, call, is_asked=is_asked)
 
     @property
     def _meter(self) -> Meter:
@@ -412,15 +441,138 @@ class Memory:
 
         self.vault.write_allowed()
         self.census.refresh()
+        model, known = self._active(handle)
+        spent = self._effort(limit=None, is_asked=True).spent
+        with files.locked(self._cache / issue.grow_lock(model), GROW_WAIT):
+            yield from redo.redo(self._tools(), self.census.now(model), known, spent)
+
+    def _active(self, handle: str) -> tuple[str, str]:
+        """Find an active summary; give its model and its handle."""
         file = self.census.find(handle)
         if not isinstance(file, Summary):
             raise UsageError(f"{file.handle} is no summary; only summaries are written again")
         model = file.path.split("/")[1]
-        now = self.census.now(model)
-        if file.handle not in now.state.active:
+        if file.handle not in self.census.now(model).state.active:
             raise RefusedWrite(f"{file.handle} is not active: it is in no cover, and nothing was written")
-        with files.locked(self._cache / issue.grow_lock(model), GROW_WAIT):
-            yield from redo.redo(self._tools(), now, file.handle)
+        return model, file.handle
+
+    def redo_many(
+        self,
+        handles: Sequence[str] = (),
+        *,
+        tier: int | None = None,
+        models: Sequence[str] = (),
+        drafts: bool = False,
+        step: Callable[[Summary], None] = lambda _: None,
+        told: Callable[[Call], None] = lambda _: None,
+    ) -> context.Redone:
+        """Write summaries again, and those above them: those named, or all of some models, of one tier, all drafts.
+
+        `step` is told of each once it is on disk, `told` of slow calls. What failed is in the answer; the rest stands.
+        """
+        from pyramid_fs import redo
+
+        self.vault.write_allowed()
+        chosen, done = self._to_redo(handles, tier, models, drafts=drafts), redo.Redone()
+        for summary in redo.redo_many(self._tools(), chosen, done, self._effort(limit=None, is_asked=True, told=told)):
+            step(summary)
+        return context.Redone(
+            self.name, tuple(done.written), done.failed, done.left, exit_code=max(done.codes, default=0)
+        )
+
+    def redo_plan(
+        self,
+        handles: Sequence[str] = (),
+        *,
+        tier: int | None = None,
+        models: Sequence[str] = (),
+        drafts: bool = False,
+    ) -> context.RedoPlan:
+        """Say what `redo_many` would write, and what that would cost, going by this summarizer's calls so far."""
+        from pyramid_fs import redo
+
+        chosen = self._to_redo(handles, tier, models, drafts=drafts)
+        states = {model: self.census.now(model).state for model in chosen}
+        found = {model: redo.planned(states[model], chosen[model]) for model in chosen}
+        every = [(states[model], handle) for model in found for handle in found[model]]
+        writer = self.summarizer or _NobodyWrites()
+        return context.RedoPlan(
+            vault=self.name,
+            summarizer=writer.name,
+            summaries=tuple(handle for _, handle in every),
+            chosen=sum(map(len, chosen.values())),
+            chars=sum(redo.chars_of(state, handle) for state, handle in every),
+            models={model: context.tiers_of(states[model], found[model]) for model in found},
+            estimate=self.estimate(len(every)) if every and writer.slow else None,
+        )
+
+    def _to_redo(
+        self, handles: Sequence[str], tier: int | None, models: Sequence[str], *, drafts: bool
+    ) -> dict[str, list[str]]:
+        """List the active summaries that are meant, by model."""
+        if handles and (tier is not None or models or drafts):
+            raise UsageError("name summaries, or say which by tier, model or drafts: not both")
+        if not (handles or tier is not None or models or drafts):
+            raise UsageError("name the summaries to write again, or say which: --tier N, -m MODEL or --drafts")
+        writer = self.summarizer or _NobodyWrites()
+        if drafts and writer.draft:
+            raise UsageError("no model is set up, and drafts wait for one: pyramid setup summarizer")
+        names = self._named(models) if models else self.census.models()
+        self.census.refresh(names if models else None)
+        chosen: dict[str, list[str]] = {}
+        for model, known in map(self._active, handles):
+            chosen.setdefault(model, []).extend([] if known in chosen.get(model, ()) else [known])
+        for model in () if handles else names:
+            active = self.census.now(model).state.active.values()
+            found = [s.handle for s in active if tier in {None, s.tier} and (s.draft or not drafts)]
+            chosen |= {model: found} if found else {}
+        return chosen
+
+    def drafts(self, models: Sequence[str] = (), *, summarizer: Summarizer | None = None) -> int:
+        """Count the summaries that a model, the configured one if none is given, could write again."""
+        writer = summarizer or self.summarizer
+        if writer is None or writer.draft:
+            return 0
+        names = self._named(models) if models else self.census.models()
+        self.census.refresh(names)
+        return sum(summary.draft for name in names for summary in self.census.now(name).state.active.values())
+
+    # Trying a summarizer
+
+    def trial(self, model: str | None = None) -> Trial:
+        """Give the batch that `try_summarizer` would take: the next due, else the newest summary's, else a sample."""
+        from pyramid_fs import trying
+
+        names = self._named([model]) if model else self.census.models()
+        self.census.refresh(names)
+        return trying.find(self._tools(), names)
+
+    def try_summarizer(self, model: str | None = None, *, summarizer: Summarizer | None = None) -> context.Tried:
+        """Have a summarizer, the configured one if none is given, write one batch, and store nothing of it.
+
+        What fails is `reason` in the answer. A slow one's calls are metered, as they may have been paid for.
+        """
+        from pyramid_fs import trying
+
+        writer = summarizer or self.summarizer
+        if writer is None:
+            raise UsageError('no summarizer is configured (kind = "none"): pyramid setup summarizer lists what can be')
+        trial = self.trial(model)
+        request = trial.request
+
+        def spent(call: Call) -> None:
+            if writer.slow:
+                self._meter_call(request.model, request.tier, call, is_asked=True)
+
+        return trying.tried(self.name, writer, trial, spent)
+
+    def estimate(self, summaries: int, summarizer: Summarizer | None = None) -> context.Estimate | None:
+        """Say what so many summaries would cost, going by a summarizer's calls so far; None where there are none."""
+        from pyramid_fs import trying
+
+        writer = summarizer or self.summarizer
+        calls = [call for call in self._meter.all() if writer and call.by == writer.name]
+        return trying.estimate(summaries, calls, self.config.summarizer.concurrency)
 
     # The state of things
 
@@ -445,7 +597,55 @@ class Memory:
                 )
             )
         problems = tuple(doctor.problems(self.census))
-        return context.Status(self.name, tuple(models), problems, self._index_counts(), self._watcher(), self.warnings)
+        said = (*self.warnings, *trust.warnings(self.prompts), *context.drafts_line(self.drafts()))
+        return context.Status(self.name, tuple(models), problems, self._index_counts(), self._watcher(), said)
+
+    def stats(self, models: Sequence[str] = (), *, survival: bool = True) -> context.Stats:
+        """Measure models (none named: all): lengths, calls, tokens, and what of the notes' facts survives.
+
+        `survival` reads every note and summary. The calls are those made on this machine.
+        """
+        from pyramid_fs import bounds, stats
+
+        names = self._named(models) if models else self.census.models()
+        self.census.refresh(names)
+        shape, config = self.vault.settings.shape, self.config.summarizer
+        made = [call for call in self._meter.all() if not models or call.model in names]
+        found = [
+            self._stats_of(name, [call for call in made if call.model == name], survival=survival) for name in names
+        ]
+        lengths, spent = stats.tiers([self.census.now(name).state for name in names], shape), stats.calls(made)
+        survives = stats.in_sum([each.survival for each in found if each.survival]) if survival else None
+        today = self._calls_today()
+        is_spent = config.kind not in stats.WRITTEN_WITHOUT and today >= config.calls_per_day
+        return context.Stats(
+            vault=self.name,
+            models=tuple(found),
+            tiers=lengths,
+            calls=spent,
+            survival=survives,
+            calls_today=today,
+            calls_per_day=config.calls_per_day,
+            tool_tokens=bounds.TOOLS,
+            boot_tokens=self.boot_tokens(self._answers.whole_map()),
+            advice=tuple(stats.advice(lengths, spent, survives, config.kind, is_spent=is_spent)),
+        )
+
+    def _stats_of(self, name: str, made: Sequence[Metered], *, survival: bool) -> context.ModelStats:
+        from pyramid_fs import bounds, render, stats
+
+        shown = self._answers.load([name])
+        text, now = render.loaded_text(shown), self.census.now(name)
+        return context.ModelStats(
+            name=name,
+            notes=len(now.state.notes),
+            tail=len(now.state.tail),
+            tiers=stats.tiers([now.state], self.vault.settings.shape),
+            calls=stats.calls(made),
+            view_chars=len(text),
+            view_tokens=bounds.tokens(text),
+            survival=stats.survival(self.census, now, shown.models[0]) if survival else None,
+        )
 
     def _watcher(self) -> str | None:
         """Say how the watcher is; None where none has ever run."""
@@ -548,57 +748,13 @@ class Memory:
             path = self.vault.root / now.card.path
         else:
             files.create(path, kinds.spell_card(""))
-        self._set_keys(path, values)
-
-    def _set_keys(self, path: Path, values: Mapping[str, object]) -> None:
-        old = data = files.read(path)
-        try:
-            for key, value in values.items():
-                data = pages.set_key(data, key, value)
-        except RefusedWrite as error:
-            raise RefusedWrite(f"{path}: {error}") from None
-        if data != old:
-            files.replace(path, data, old)
+        self.vault.set_keys(path.relative_to(self.vault.root).as_posix(), values)
 
     def describe_model(self, name: str, description: str) -> str:
         """Change a model's description."""
         (known,) = self._named([name])
         self._set_on_card(known, {"description": description})
         return known
-
-    def confirm(self, handles: Sequence[str]) -> list[str]:
-        """Confirm pending entities and procedures: a person's yes. Give the handles that changed."""
-        self.vault.write_allowed()
-        self.census.refresh()
-        found = [self.census.find(handle) for handle in handles]
-        for file in found:
-            if not isinstance(file, Shaped) or file.kind not in {Kind.ENTITY, Kind.PROCEDURE}:
-                raise UsageError(f"{file.handle} is no entity and no procedure: there is nothing to confirm")
-        changed = [file for file in found if isinstance(file, Shaped) and file.status != "confirmed"]
-        for file in changed:
-            self._set_keys(self.vault.root / file.path, {"status": "confirmed"})
-        return [file.handle for file in changed]
-
-    def add_topic(self, title: str) -> str:
-        """Make a topic's card; give its slug."""
-        self.vault.write_allowed()
-        slug = layout.topic_slug(title)
-        taken = files.names(self.vault.root, "topics")
-        if any(layout.same_name(f"{slug}.md", name) for name in taken):
-            raise ExistsAlready(f"topic {slug!r} exists already")
-        files.create(self.vault.root / "topics" / f"{slug}.md", kinds.spell_topic(title, self._clock()))
-        return slug
-
-    def add_entity(self, name: str, kind: str = "") -> str:
-        """Add an entity as a person does: confirmed; one of a like name is flagged, never skipped. Give its handle."""
-        self.vault.write_allowed()
-        if not name.strip():
-            raise UsageError("the name is empty")
-        self.census.refresh()
-        like = [v.handle for v in self.census.values("entities") if isinstance(v, Shaped) and _like(v.name, name)]
-        path = layout.shape_path(Kind.ENTITY, name, self._suffix())
-        files.create(self.vault.root / path, kinds.spell_entity(name, kind, self._clock(), sorted(like)))
-        return layout.handle(path)
 
     # Import
 
@@ -646,7 +802,3 @@ def read_config(environ: Mapping[str, str], root: Path | None) -> settings.Confi
 
 def _is_plain(name: str) -> bool:
     return bool(name) and "/" not in name and "\\" not in name and not layout.is_tool_folder(name)
-
-
-def _like(one: str, other: str) -> bool:
-    return bool(one) and layout.same_name(one.strip(), other.strip())

@@ -122,4 +122,45 @@ class Shaped:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Session(Shaped):
+    """A session digest: what was done and said in one session, and the topics that it belongs to."""
+
+    session: str = ""
+    """The harness's own name for it."""
+    topics: tuple[str, ...] = ()
+    """Slugs."""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Curated(Shaped):
+    """A record that somebody proposed and a person confirms: a procedure, or an entity."""
+
+    confidence: float | None = None
+    """From 0 to 1; None where it is not said, or no number."""
+    source: str = ""
+    duplicates: tuple[str, ...] = ()
+    """Handles of records that it may repeat."""
+    superseded_by: str = ""
+    contradicts: tuple[str, ...] = ()
+    pruned: str = ""
+    """The day when it fell due."""
+    is_dated: bool = True
+    """Whether the file says when it was made: one that does not is never pruned."""
+    says_confidence: bool = False
+    """Whether the file says a confidence, readable or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity(Curated):
+    """A person, a place, a project, or whatever else has a name."""
+
+    label: str = ""
+    """What kind of thing it is, in the file's own word."""
+    aliases: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """Handles that its text links to."""
+
+
 File = Note | Summary | Card | Shaped

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TOO_LONG = "too long to be shown among others"
 _SHORTEST = 400
 """Characters of a part of a long text, at the least: an answer that holds less is not worth a call."""
+_STEPS = 16
+"""So finely is looked for how much of a long text fits; it breaks before that, where something ends."""
 
 
 def everything(_: object) -> bool:
@@ -45,7 +47,11 @@ def map_page(whole: Map, page: int, face: Face) -> Map:
         if start >= len(whole.models):
             raise UsageError(f"the map has no page {page}: its last is {number}")
     found = _models_from(whole, start, page, face)
-    return found if page > 1 else bounds.most(0, len(whole.recent), lambda n: _with_notes(whole, found, n), face.fits)
+    return (
+        found
+        if page > 1
+        else bounds.most(0, len(whole.recent), lambda n: _with_notes(whole, found, n, face), face.fits)
+    )
 
 
 def _models_from(whole: Map, start: int, page: int, face: Face) -> Map:
@@ -61,11 +67,11 @@ def _models_from(whole: Map, start: int, page: int, face: Face) -> Map:
     return found if face.fits(found) else replace(found, archived=())  # names of thousands that were put away
 
 
-def _with_notes(whole: Map, found: Map, count: int) -> Map:
+def _with_notes(whole: Map, found: Map, count: int, face: Face) -> Map:
     missed = whole.recent[count:]
     chars, handles = sum(len(text.text) for text in missed), tuple(text.handle for text in missed[:NAMED])
-    what = "of the newest notes: load their models, or expand them"
-    left = (Left(what, len(missed), chars, handles, ""),) if missed else ()
+    models = list(dict.fromkeys(model for text in missed for model in text.models))[:NAMED]
+    left = (Left("of the newest notes", len(missed), chars, handles, face.calls.load(models)),) if missed else ()
     return replace(found, recent=whole.recent[:count], left=(*found.left, *left, *whole.left))
 
 
@@ -92,10 +98,10 @@ def _expanded_pages(whole: Expanded, depth: int, face: Face) -> Iterator[Expande
         yield whole
         return
     bare, number, shown = replace(whole, below=(), left=()), 0, 0
-    *parts, last = text_parts(whole.text.text, lambda text: face.fits(_part(bare, text, (_PLACE, _PLACE))))
-    total = len(whole.text.text)
-    for number, text in enumerate(parts, 1):
-        shown += len(text)
+    parts = text_parts(whole.text.text, lambda text: face.fits(_part(bare, text, (_PLACE, _PLACE))))
+    total, last = len(whole.text.text), next(parts)
+    for following in parts:
+        number, shown, text, last = number + 1, shown + len(last), last, following
         left = Left("of the text", 1, total - shown, (), face.calls.expand(whole.handle, number + 1, depth))
         yield _part(bare, text, (left,))
     below, huge = _apart(
@@ -163,10 +169,15 @@ def text_parts(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _cut(text: str, fits: Callable[[str], bool]) -> int:
-    """Say where to break a text; 0 where all of it fits."""
-    if fits(text):
+    """Say where to break a text; 0 where all of it fits, or where it is short.
+
+    What is tried grows from short texts on: to measure all that is left for each part would take minutes for a book.
+    """
+    size = _SHORTEST
+    while size < len(text) and fits(text[: 2 * size]):
+        size *= 2
+    if size >= len(text):
         return 0
-    size = len(bounds.most(min(_SHORTEST, len(text)), len(text), lambda count: text[:count], fits))
+    size = len(bounds.most(0, _STEPS, lambda step: text[: size + size * step // _STEPS], fits))
     ends = (text.rfind(mark, size // 2, size) + len(mark) for mark in ("\n\n", "\n", "。", ". ", " "))
-    cut = next((end for end in ends if end > size // 2), size)
-    return cut if cut < len(text) else 0
+    return next((end for end in ends if end > size // 2), size)

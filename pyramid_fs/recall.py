@@ -386,7 +386,7 @@ class _When:
             self._since = times.parse(asked.since, zone) if asked.since else None
             self._until = times.day_end(asked.until, zone) if asked.until else None
         except ValueError as error:
-            raise UsageError(f"--since and --until take dates like 2026-11-29: {error}") from None
+            raise UsageError(f"since and until take dates like 2026-11-29: {error}") from None
         self.narrows = bool(self._since or self._until)
 
     @property
@@ -415,7 +415,7 @@ def _checked(parsed: Query, asked: Asked) -> Query:
     if parsed.is_blank and (parsed.without or parsed.without_phrases):
         raise UsageError("the query says only what must not be there: give a word to look for")
     if asked.limit < 1 or asked.start < 0:
-        raise UsageError("the number of hits must be at least 1")
+        raise UsageError("the number of hits must be at least 1, and the place to start at least 0")
     return parsed
 
 

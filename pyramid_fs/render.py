@@ -6,7 +6,7 @@ from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from pyramid_fs import bounds, times
-from pyramid_fs.calls import SHELL, TOOLS
+from pyramid_fs.calls import SHELL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,15 +14,23 @@ if TYPE_CHECKING:
     from pyramid_fs.calls import Calls
     from pyramid_fs.context import (
         Advanced,
+        Estimate,
         Expanded,
         Hits,
+        Kept,
         Loaded,
         LoadedModel,
         Map,
         ModelLine,
+        Redone,
+        RedoPlan,
         Rollup,
+        Spent,
+        Stats,
         Status,
         Text,
+        TierStats,
+        Tried,
         Why,
     )
     from pyramid_fs.errors import Problem
@@ -117,70 +125,10 @@ def map_text(found: Map, calls: Calls = SHELL) -> str:
     return "\n".join([*lines, *_lefts(found.left)]).rstrip()
 
 
-def boot_text(found: Map, chars: int, calls: Calls = SHELL) -> str:
-    """Show what a session starts with, within so many characters: what is there, one line a model, the newest notes.
-
-    Nothing is loaded by it. Models active last come first; names that don't fit are counted, and the call is given.
-    """
-    lines = [
-        f"Memory of earlier sessions ({found.vault}). {nothing_loaded(calls)}",
-        f"Write down what later sessions need as you learn it: {calls.record('NAME')}",
-        "",
-    ]
-    if not found.models:
-        return "\n".join([*lines, no_models(calls)])[:chars]
-    lines += ["Models:"]
-    room = chars - sum(len(line) + 1 for line in lines) - _BOOT_MARGIN
-    models = sorted(found.models, key=lambda line: (line.span_to, line.name), reverse=True)
-    shown, room = _while_room([_boot_line(line) for line in models], room)
-    missed = [line.name for line in models[len(shown) :]]
-    lines += [*shown, *_boot_names(missed, room, calls)]
-    if missed or not found.recent:
-        return "\n".join(lines)
-    notes, _ = _while_room(_texts(found.recent[:BOOT_NOTES]), room)
-    return "\n".join([*lines, *(["", "Newest notes. " + QUOTED, *notes] if notes else [])]).rstrip()
-
-
-BOOT_NOTES = 10
-"""So many of the newest notes stand in what a session starts with, as far as there is room."""
-_BOOT_MARGIN = 400
-"""Characters that are kept free for what is said of the rest."""
-_BOOT_DESCRIPTION = 200
-"""Characters of a model's description in its line; the map has all of it."""
-
-
-def _while_room(lines: Iterable[str], room: int) -> tuple[list[str], int]:
-    """Take lines as long as they fit; give them and the room that is left."""
-    taken = []
-    for line in lines:
-        if len(line) + 1 > room:
-            break
-        taken.append(line)
-        room -= len(line) + 1
-    return taken, room
-
-
-def _boot_line(line: ModelLine) -> str:
-    what = " ".join(line.description.split())
-    if len(what) > _BOOT_DESCRIPTION:
-        what = f"{what[:_BOOT_DESCRIPTION].rsplit(' ', 1)[0]} …"
-    facts = [_count(line.notes, "notes"), *([f"to {line.span_to}"] if line.span_to else []), *line.waiting]
-    return f"- {line.name}{f' — {what}' if what else ''} [{' · '.join(facts)}]"
-
-
-def _boot_names(missed: Sequence[str], room: int, calls: Calls) -> list[str]:
-    if not missed:
-        return []
-    names, _ = _while_room((f"{name}," for name in missed), room)
-    rest = len(missed) - len(names)
-    more = f" and {rest} more" if rest else ""
-    return [f"Also: {' '.join(names).rstrip(',')}{more}. All of them: {calls.map}"]
-
-
-def map_with_costs(found: Map, boot_chars: int, tools: int, calls: Calls = SHELL) -> str:
+def map_with_costs(found: Map, boot: int, tools: int, calls: Calls = SHELL) -> str:
     """Show the map, and what is paid for in tokens: for it, for a session's start, and for the list of tools."""
     text = map_text(found, calls)
-    this, boot = bounds.tokens(text), bounds.tokens(boot_text(found, boot_chars, TOOLS))
+    this = bounds.tokens(text)
     costs = f"{this:,} for this map, {boot:,} for a session's start, {tools:,} for the list of tools"
     return f"{text}\n\nTokens, estimated: {costs}."
 
@@ -346,6 +294,85 @@ def problems_lines(problems: Iterable[Problem]) -> list[str]:
     return [f"{p.path}: {p.reason}{f' → {p.fix}' if p.fix else ''}" for p in problems]
 
 
+def stats_text(found: Stats) -> str:
+    """Show what was measured, as tables."""
+    lines = [f"Vault: {found.vault}", "", "Summaries, lengths in characters:"]
+    lines += _table(_TIER_HEAD, [_tier_row(tier, each) for tier, each in found.tiers.items()])
+    lines += _survival_lines(found)
+    if found.calls:
+        lines += ["", "Calls of summarizers on this machine:"]
+        lines += _table(_CALL_HEAD, [_call_row(by, spent) for by, spent in found.calls.items()])
+    today = f"Calls today that nobody asked for: {found.calls_today:,} of {found.calls_per_day:,} at most."
+    costs = f"{found.tool_tokens:,} for the list of tools, {found.boot_tokens:,} for a session's start"
+    lines += ["", today, f"Tokens, estimated: {costs}; a model's view costs what stands beside it.", ""]
+    lines += _model_lines(found)
+    return "\n".join([*lines, *(["", *found.advice] if found.advice else [])]).rstrip()
+
+
+_TIER_HEAD = ("tier", "count", "target", "median", "shortest", "longest", "drafts", "notes below", "written by")
+_CALL_HEAD = ("by", "calls", "failed", "chars in", "chars out", "tokens in", "tokens out", "seconds", "a call")
+
+
+def _tier_row(tier: str, each: TierStats) -> list[str]:
+    sizes = (each.summaries, each.target, each.median, each.shortest, each.longest, each.drafts, each.below)
+    by = ", ".join(f"{name or 'unnamed'} {count:,}" for name, count in each.by.items())
+    return [tier, *(f"{size:,}" for size in sizes), by]
+
+
+def _call_row(by: str, spent: Spent) -> list[str]:
+    sizes = (spent.calls, spent.failed, spent.chars_in, spent.chars_out, spent.tokens_in, spent.tokens_out)
+    known = ("-" if size is None else f"{size:,}" for size in sizes)
+    return [by, *known, f"{spent.seconds:,.1f}", f"{spent.seconds_a_call:.2f}"]
+
+
+def _survival_lines(found: Stats) -> list[str]:
+    if found.survival is None:
+        return []
+    kept = [*((f"tier {tier}", each) for tier, each in found.survival.tiers.items()), ("view", found.survival.view)]
+    rows = [[name, f"{each.facts:,}", *_shares(each)] for name, each in kept]
+    head = "What survives of the facts of the notes below a summary, and of all notes in what `load` shows:"
+    return ["", head, *_table(("", "facts", "kept", "names", "numbers", "dates"), rows)]
+
+
+def _shares(kept: Kept) -> list[str]:
+    of_kinds = (held / known if known else None for known, held in kept.kinds.values())
+    return [_percent(kept.share), *map(_percent, of_kinds)]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
+
+
+def _model_lines(found: Stats) -> list[str]:
+    names = list(found.tiers)
+    head = ["model", "notes", "tail", "view tokens", *(f"tier {tier}" for tier in names)]
+    head += [*(f"{tier} kept" for tier in names), "view kept"] if found.survival else []
+    rows = []
+    for model in found.models:
+        counts = (str(model.tiers[tier].summaries) if tier in model.tiers else "-" for tier in names)
+        rows.append([model.name, f"{model.notes:,}", f"{model.tail:,}", f"{model.view_tokens:,}", *counts])
+        if model.survival:
+            kept = model.survival.tiers
+            rows[-1] += [_percent(kept[tier].share if tier in kept else None) for tier in names]
+            rows[-1].append(_percent(model.survival.view.share))
+    return _table(head, rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Set a table in columns: the first and a last column of words to the left, all others to the right."""
+    lines = [head, *rows]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
+    right = [at > 0 and name != "written by" for at, name in enumerate(head)]
+    cells = (
+        (
+            cell.rjust(width) if turned else cell.ljust(width)
+            for cell, width, turned in zip(line, widths, right, strict=True)
+        )
+        for line in lines
+    )
+    return ["  ".join(line).rstrip() for line in cells]
+
+
 def advanced_text(found: Advanced) -> str:
     """Say what `advance` did."""
     if found.batches:
@@ -363,3 +390,74 @@ def advanced_text(found: Advanced) -> str:
         else []
     )
     return "\n".join(lines)
+
+
+def tried_text(found: Tried) -> str:
+    """Show what a summarizer wrote on trial."""
+    seconds = f"{found.seconds:.1f} s" if found.seconds < 60 else duration(found.seconds)  # noqa: PLR2004
+    facts = [f"{seconds} in {_count(found.calls, 'calls')}"]
+    facts += [f"{found.chars_in:,} characters in, {found.chars_out:,} out"]
+    if found.tokens_in is not None and found.tokens_out is not None:
+        facts += [f"{found.tokens_in:,} tokens in, {found.tokens_out:,} out"]
+    lines = [f"Vault: {found.vault}", f"Tried: {found.summarizer}, on {found.what}. Nothing was stored.", ""]
+    lines += [quote(in_plain_sight(found.text)), ""] if found.text else []
+    lines += [f"Length: {found.chars:,} characters; {found.target:,} were asked for"] if found.text else []
+    lines += [f"Took: {' · '.join(facts)}"]
+    lines += [f"Would not be stored: {found.reason}"] if found.reason else [f"Checks passed: {', '.join(found.passed)}"]
+    if found.unsupported:
+        lines += [f"In no source, so look twice: {', '.join(found.unsupported)}"]
+    elif not found.reason:
+        lines += ["Every number, date and name in it stands in a source."]
+    return "\n".join(lines)
+
+
+def in_plain_sight(text: str) -> str:
+    """Show every character of a text that a terminal would act on, or not show at all, by its number."""
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else f"\\u{ord(sign):04x}" for sign in text)
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes."""
+    minutes = round(seconds / 60)
+    if seconds < 90:  # noqa: PLR2004
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"  # noqa: PLR2004
+
+
+def estimate_line(found: Estimate) -> str:
+    """Say what some summaries would cost."""
+    facts = [f"some {duration(found.seconds)}{f', {found.at_once} at once' if found.at_once > 1 else ''}"]
+    if found.tokens_in is not None and found.tokens_out is not None:
+        facts += [f"{found.tokens_in:,} tokens in, {found.tokens_out:,} out"]
+    return f"{_count(found.summaries, 'summaries')}: {' · '.join(facts)}, going by {found.measured:,} so far"
+
+
+def redo_plan_text(found: RedoPlan) -> str:
+    """Say what a redo of many would write."""
+    count, above = len(found.summaries), len(found.summaries) - found.chosen
+    if not count:
+        return "Nothing to write again."
+    with_above = f", {above} of them because they stand above" if above else ""
+    lines = [f"{_count(count, 'summaries')} to write again by {found.summarizer}{with_above}:"]
+    lines[0] += f" {found.chars:,} characters to read."
+    for model, tiers in found.models.items():
+        lines += [f"{model}: {', '.join(f'{number} of tier {tier}' for tier, number in tiers.items())}"]
+    return "\n".join([*lines, *([f"About {estimate_line(found.estimate)}."] if found.estimate else [])])
+
+
+def redone_text(found: Redone) -> str:
+    """Say what a redo of many did."""
+    lines = [f"{_count(len(found.written), 'summaries')} written again."]
+    lines += [f"{_count(len(found.failed), 'summaries')} could not be: the old text stands."] if found.failed else []
+    lines += [f"{found.left:,} not begun, as too many failed in a row."] if found.left else []
+    return "\n".join(lines)
+
+
+def progress_line(done: int, due: int, seconds: float, calls: int, tokens: int) -> str:
+    """Say how growth comes on: the rate, what was spent, the time left."""
+    rate = done / max(seconds, 1e-6)
+    facts = [f"{rate:.0f}/s" if rate >= 1 else f"{rate * 60:.1f}/min"] if done else []
+    facts += [_count(calls, "calls")] if calls else []
+    facts += [f"{tokens:,} tokens"] if tokens else []
+    facts += [f"{duration((due - done) / rate)} left"] if 0 < done < due else []
+    return " · ".join(facts)

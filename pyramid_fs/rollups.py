@@ -70,6 +70,7 @@ def hand_in(tools: Tools, known: Sequence[str], ticket: str, text: str, by: str)
     Raise UsageError for what is no ticket, RefusedWrite where the batch was written or a source changed meanwhile,
     SummarizerFailed where the text fails the checks. Nothing is stored then.
     """
+    ticket = ticket.strip()
     model, tier, _ = _parts_of(ticket)
     if model not in known:
         raise UsageError(f"the ticket is for model {model!r}, which is not there any more; ask for the next batch")

@@ -7,10 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import times
-from pyramid_fs.notes import Card, Dated, File, Kind, Note, Shaped, Source, Summary
+from pyramid_fs.notes import Card, Curated, Dated, Entity, File, Kind, Note, Session, Shaped, Source, Summary
 
 if TYPE_CHECKING:
     from pyramid_fs.files import Sig
+
+
+_SHAPED: dict[str, type[Shaped]] = {"shaped": Shaped, "session": Session, "curated": Curated, "entity": Entity}
 
 
 class Row:
@@ -59,8 +62,9 @@ def _fields(file: File) -> list[Any]:
                 file.chars, file.lines, file.summarizer, file.draft, file.problem]  # fmt: skip
     if isinstance(file, Card):
         return ["card", file.path, file.handle, file.description, file.archived, file.folded_into, file.problem]
-    return ["shaped", file.path, file.handle, file.kind, times.micros(file.created), file.name, file.status, file.chars,
-            file.problem]  # fmt: skip
+    kind = next(kind for kind, made in _SHAPED.items() if type(file) is made)
+    more = [getattr(file, field) for field in _SHAPED[kind].__dataclass_fields__][4:]
+    return [kind, file.path, file.handle, file.kind, times.micros(file.created), *more]
 
 
 def decode(text: str) -> File:
@@ -77,4 +81,5 @@ def decode(text: str) -> File:
     if kind == "card":
         return Card(*rest)
     path, handle, what, created, *more = rest
-    return Shaped(path, handle, Kind(what), time_of(created), *more)
+    flat: list[Any] = [tuple(value) if isinstance(value, list) else value for value in more]
+    return _SHAPED[kind](path, handle, Kind(what), time_of(created), *flat)

@@ -20,6 +20,7 @@ LONGEST = timedelta(days=36_500)
 VENDORS = ("openai", "anthropic")
 """Summarizers that are a model of somebody's, asked over the network."""
 KINDS = ("extractive", "command", *VENDORS, "none")
+EXTRACTORS = ("rules", "command", *VENDORS)
 FALLBACKS = ("extractive", "none")
 MOST_AT_ONCE = 64
 PRIVATE = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
@@ -46,13 +47,42 @@ _SUMMARIZER: dict[str, Any] = {
     "attempts": 3,
     "fallback": "extractive",
 }
+_EXTRACTOR: dict[str, Any] = {
+    "kind": "rules",
+    "command": [""],
+    "model": "",
+    "base_url": "",
+    "key_command": [""],
+    "timeout": 120.0,
+}
 _PERSON: dict[str, Any] = {
     "default_vault": "",
     "summarizer": _SUMMARIZER,
     "advance": {"background": True},
-    "extractor": {"kind": "rules", "command": [""], "model": "", "base_url": "", "key_command": [""], "timeout": 120.0},
+    "extractor": _EXTRACTOR,
     "vaults": {},
 }
+_OWN: dict[str, Any] = {"summarizer": _SUMMARIZER, "extractor": _EXTRACTOR}
+"""What may be said for one vault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How many of each the boot bundle shows without a query."""
+
+    topics: int = 3
+    entities: int = 5
+    notes: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Curation:
+    """When a proposed record is taken in, and when it is pruned."""
+
+    admit: float = 0.5
+    """Extraction proposes nothing under this confidence."""
+    prune_below: float = 0.85
+    prune_after: timedelta = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +94,8 @@ class Settings:
     shape: Shape = field(default_factory=Shape)
     view_chars: int = 24_000
     boot_chars: int = 8_000
+    shown: Shown = field(default_factory=Shown)
+    curation: Curation = field(default_factory=Curation)
     read_only: bool = False
     """A vault of a newer format: it is read as far as this version understands it, and never written."""
     warnings: tuple[str, ...] = ()
@@ -93,6 +125,21 @@ class SummarizerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtractorSettings:
+    """How names and rules of conduct are found in a digest on this machine."""
+
+    kind: str = "rules"
+    command: tuple[str, ...] = ()
+    model: str = ""
+    timeout: float = 120.0
+    """Seconds that one digest may take."""
+    base_url: str = ""
+    """Where a vendor's models are asked; empty for the vendor's own address."""
+    key_command: tuple[str, ...] = ()
+    """A program that prints the key, where the vendor's environment variable is not set."""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What a person set up on this machine; a vault can't set any of it."""
 
@@ -100,6 +147,7 @@ class Config:
     summarizer: SummarizerSettings = field(default_factory=SummarizerSettings)
     background: bool = True
     """Whether `record` and `load` start growth."""
+    extractor: ExtractorSettings = field(default_factory=ExtractorSettings)
     warnings: tuple[str, ...] = ()
 
 
@@ -125,6 +173,8 @@ def read_vault(text: str, where: str, zone: Callable[[str], tzinfo]) -> Settings
         shape=_shape(values, where),
         view_chars=_positive(values["view"]["chars"], where, "view.chars"),
         boot_chars=_positive(values["view"]["boot_chars"], where, "view.boot_chars"),
+        shown=_shown(values["context"], where),
+        curation=_curation(values["curation"], where),
         read_only=read_only,
         warnings=() if read_only else tuple(warnings),  # a newer version has settings of its own
     )
@@ -147,6 +197,21 @@ def _shape(values: Mapping[str, Any], where: str) -> Shape:
     )
 
 
+def _shown(values: Mapping[str, int], where: str) -> Shown:
+    for key, count in values.items():
+        if count < 0:
+            raise UsageError(f"{where}: `context.{key}` must be 0 or more, not {count}")
+    return Shown(values["topics"], values["entities"], values["notes"])
+
+
+def _curation(values: Mapping[str, float], where: str) -> Curation:
+    for key in ("admit", "prune_below"):
+        if not 0 <= values[key] <= 1:
+            raise UsageError(f"{where}: `curation.{key}` must be from 0 to 1, not {values[key]}")
+    after = _quiet(values["prune_after_days"], timedelta(days=1), where, "curation.prune_after_days")
+    return Curation(float(values["admit"]), float(values["prune_below"]), after)
+
+
 def _quiet(count: float, unit: timedelta, where: str, key: str) -> timedelta:
     if not 0 <= count <= LONGEST / unit:
         raise UsageError(f"{where}: `{key}` must be 0 or more and less than a century, not {count}")
@@ -162,21 +227,27 @@ def _positive(value: int, where: str, key: str) -> int:
 def read_person(text: str, where: str, vault: str, home: str) -> Config:
     """Read `config.toml`, with what `[vaults."…"]` says for the vault at `vault`."""
     values, warnings = _checked(_parse(text, where), _PERSON, where, strict=True)
-    chosen = values["summarizer"]
+    chosen = {name: values[name] for name in _OWN}
     for path, own in values["vaults"].items():
         name = f'vaults."{path}"'
         if not isinstance(own, Mapping):
             raise UsageError(f"{where}: `{name}` must be a table, not {own!r}")
-        table, more = _checked(own, {"summarizer": _SUMMARIZER}, where, strict=True, under=f"{name}.")
+        table, more = _checked(own, _OWN, where, strict=True, under=f"{name}.")
         warnings += more
         if _same_folder(path, vault, home):
-            chosen = chosen | {key: table["summarizer"][key] for key in chosen if key in own.get("summarizer", ())}
+            chosen = {each: kept | _given(own, table, each) for each, kept in chosen.items()}
     return Config(
         default_vault=values["default_vault"],
-        summarizer=_summarizer(chosen, where),
+        summarizer=_summarizer(chosen["summarizer"], where),
         background=values["advance"]["background"],
+        extractor=_extractor(chosen["extractor"], where),
         warnings=tuple(warnings),
     )
+
+
+def _given(own: Mapping[str, Any], table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Give what a vault's own table says, without the defaults."""
+    return {key: table[name][key] for key in table[name] if key in own.get(name, ())}
 
 
 def _same_folder(path: str, vault: str, home: str) -> bool:
@@ -187,42 +258,59 @@ def _same_folder(path: str, vault: str, home: str) -> bool:
 
 
 def _summarizer(values: Mapping[str, Any], where: str) -> SummarizerSettings:
-    kind, command = values["kind"], _argv(values, "command", where)
-    if kind == "command" and not command:
-        raise UsageError(f'{where}: `summarizer.command` must name a program, as in ["llm", "-m", "small"]')
-    if kind not in KINDS:
-        raise UsageError(f"{where}: `summarizer.kind` must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {kind!r}")
-    if kind in VENDORS and not values["model"].strip():
-        raise UsageError(f"{where}: `summarizer.model` must name a model of {kind}'s")
-    if not 0 < values["timeout"] <= LONGEST.total_seconds():
-        raise UsageError(f"{where}: `summarizer.timeout` must be above 0 seconds, and less than a century")
+    command = _checked_kind(values, KINDS, "summarizer", where)
     if not 1 <= values["concurrency"] <= MOST_AT_ONCE:
         raise UsageError(f"{where}: `summarizer.concurrency` must be 1 to {MOST_AT_ONCE}, not {values['concurrency']}")
     if values["fallback"] not in FALLBACKS:
         raise UsageError(f"{where}: `summarizer.fallback` must be extractive or none, not {values['fallback']!r}")
-    if values["base_url"]:
-        check_url(values["base_url"], f"{where}: `summarizer.base_url`")
     return SummarizerSettings(
-        kind,
+        values["kind"],
         command,
         values["model"].strip(),
         float(values["timeout"]),
         values["calls_per_day"],
         values["base_url"],
-        _argv(values, "key_command", where),
+        _argv(values, "key_command", "summarizer", where),
         values["concurrency"],
         _positive(values["attempts"], where, "summarizer.attempts"),
         values["fallback"],
     )
 
 
-def _argv(values: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+def _extractor(values: Mapping[str, Any], where: str) -> ExtractorSettings:
+    return ExtractorSettings(
+        values["kind"],
+        _checked_kind(values, EXTRACTORS, "extractor", where),
+        values["model"].strip(),
+        float(values["timeout"]),
+        values["base_url"],
+        _argv(values, "key_command", "extractor", where),
+    )
+
+
+def _checked_kind(values: Mapping[str, Any], kinds: tuple[str, ...], table: str, where: str) -> tuple[str, ...]:
+    """Check what a summarizer and an extractor have alike, and give the program."""
+    kind, command = values["kind"], _argv(values, "command", table, where)
+    if kind == "command" and not command:
+        raise UsageError(f'{where}: `{table}.command` must name a program, as in ["llm", "-m", "small"]')
+    if kind not in kinds:
+        raise UsageError(f"{where}: `{table}.kind` must be {', '.join(kinds[:-1])} or {kinds[-1]}, not {kind!r}")
+    if kind in VENDORS and not values["model"].strip():
+        raise UsageError(f"{where}: `{table}.model` must name a model of {kind}'s")
+    if not 0 < values["timeout"] <= LONGEST.total_seconds():
+        raise UsageError(f"{where}: `{table}.timeout` must be above 0 seconds, and less than a century")
+    if values["base_url"]:
+        check_url(values["base_url"], f"{where}: `{table}.base_url`")
+    return command
+
+
+def _argv(values: Mapping[str, Any], key: str, table: str, where: str) -> tuple[str, ...]:
     """Read a program and its words; a word may be empty, as in `--tools ""`, the program may not."""
     words = tuple(values[key])
     if not any(words):
         return ()
     if not words[0]:
-        raise UsageError(f"{where}: `summarizer.{key}` must begin with a program")
+        raise UsageError(f"{where}: `{table}.{key}` must begin with a program")
     return words
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import files, kinds, layout, settings, times
 from pyramid_fs import format as pages
-from pyramid_fs.errors import DiskError, NotAVault, UnknownFormat
+from pyramid_fs.errors import DiskError, NotAVault, RefusedWrite, UnknownFormat
 from pyramid_fs.notes import File, Kind
 from pyramid_fs.rows import mark
 
@@ -119,6 +119,18 @@ class Vault:
                     continue
                 if isinstance(entry, dict):
                     yield entry
+
+    def set_keys(self, path: str, values: Mapping[str, object]) -> None:
+        """Change keys of a person's file, each its own line alone; raise RefusedWrite where that can't be done."""
+        where = self.root / path
+        old = data = files.read(where)
+        try:
+            for key, value in values.items():
+                data = pages.set_key(data, key, value)
+        except RefusedWrite as error:
+            raise RefusedWrite(f"{where}: {error}") from None
+        if data != old:
+            files.replace(where, data, old)
 
     def ledger_mark(self) -> tuple[tuple[str, files.Sig | None], ...]:
         """Give a value that changes when a ledger file does."""

@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 from collections import deque
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -366,6 +366,9 @@ class Watcher:
         self._models: dict[str, ModelNow] = {}
         self._ready: deque[str] = deque()
         self._child: growing.Child | None = None
+        self._reader: growing.Child | None = None
+        self._sessions: set[str] = set()
+        self._pruned: date | None = None
         self._started = self._changed = 0.0
         self._mode, self._failure = "events", ""
         self._deaf = ""
@@ -414,8 +417,9 @@ class Watcher:
         return grown.failed
 
     def _end(self) -> None:
-        if self._child:
-            self._child.end()
+        for child in (self._child, self._reader):
+            if child:
+                child.end()
         self._mode = "ended"
         self._beat()
         self._ears.close()
@@ -454,11 +458,17 @@ class Watcher:
             self._look(models, is_event=bool(scopes))
         if self._mode == "away":
             return
+        self._act(due)
+
+    def _act(self, due: Sequence[tuple[str, str]]) -> None:
+        """Do what the agenda says besides looking."""
         for what, model in due:
             if what == "model":
                 self._ask(model)
+            elif what == "extract":
+                self._safely("extraction", self._extract)
         self._grow()
-        if "beat" in whats:
+        if ("beat", "") in due:
             self._beat()
 
     def _safely(self, what: str, step: Callable[[], object]) -> bool:
@@ -592,6 +602,8 @@ class Watcher:
             self._agenda["scan", ""] = time.monotonic() + wait
         for model in self._models.keys() - set(found):
             del self._models[model]
+        if models is None:
+            self._safely("curation", self._curate)
         changed = [model for model in found if self._note(model)]
         if is_event:
             again = time.monotonic() + AGAIN
@@ -623,6 +635,37 @@ class Watcher:
         self._models[model] = now
         self._ask(model)
         return True
+
+    # Sessions and records
+
+    def _curate(self) -> None:
+        """Once a day prune what nobody confirmed in time; have new digests gone through once they are settled."""
+        memory = self._memory
+        if not memory.config.background or memory.vault.settings.read_only:
+            return
+        today = datetime.now(memory.vault.settings.zone).date()
+        if today != self._pruned:
+            self._pruned = today
+            pruned = memory.prune()
+            log.info("pruned %d records that nobody confirmed", len(pruned))
+        sessions = {file.handle for file in memory.census.values("sessions")}
+        if sessions - self._sessions:
+            self._agenda["extract", ""] = time.monotonic() + memory.vault.settings.shape.settle.total_seconds()
+        self._sessions = sessions
+
+    def _extract(self) -> None:
+        """Go through session digests: a few here, or all in a process of its own where that is slow."""
+        if self._memory.extractor.slow:
+            if not (self._reader and self._reader.is_running):
+                self._reader = growing.Child(self._root, "", self._marks.woken.set, growing.EXTRACTION)
+            return
+        found = self._memory.backfill(limit=TURN)
+        if found.processed:
+            log.info("went through %d sessions: %d records", found.processed, found.entities + found.procedures)
+        for line in found.errors:
+            self._fail(f"extraction: {line}")
+        if found.processed == TURN:
+            self._agenda["extract", ""] = time.monotonic()
 
     # Growing
 

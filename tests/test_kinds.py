@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -14,7 +15,7 @@ from pyramid_fs import format as pages
 from pyramid_fs import kinds, layout
 from pyramid_fs.format import Page
 from pyramid_fs.layout import Place
-from pyramid_fs.notes import Card, Dated, Kind, Note, Shaped, Source, Summary
+from pyramid_fs.notes import Card, Dated, Entity, Kind, Note, Shaped, Source, Summary
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TOUCHED = datetime(2026, 12, 24, 18, tzinfo=UTC)
@@ -325,18 +326,23 @@ def test_cards_topics_and_entities_are_spelled_for_people() -> None:
     assert kinds.spell_topic("Moving: house", NIGHT) == (
         b'---\ntitle: "Moving: house"\nstatus: open\ncreated: 2026-11-29T20:15:30Z\n---\n'
     )
-    assert kinds.spell_entity("Ada", "no", NIGHT, ["ada-x7q2"]) == (
+    assert kinds.spell_entity(ada(label="no", duplicates=("ada-x7q2",))) == (
         b'---\nname: "Ada"\nkind: "no"\nstatus: confirmed\ncreated: 2026-11-29T20:15:30Z\n'
         b'possible_duplicates:\n  - "[[ada-x7q2]]"\n---\n'
     )
-    assert b"possible_duplicates" not in kinds.spell_entity("Ada", "person", NIGHT, [])
+    assert b"possible_duplicates" not in kinds.spell_entity(ada(label="person"))
+
+
+def ada(**more: Any) -> Entity:
+    made = Entity("entities/ada-x7q2.md", "ada-x7q2", Kind.ENTITY, NIGHT, "Ada", "confirmed")
+    return replace(made, **more)
 
 
 def test_what_is_spelled_reads_back_as_its_kind() -> None:
     topic = shaped("topics/moving.md", kinds.spell_topic("Moving: house", NIGHT).decode())
     assert topic == Shaped("topics/moving.md", "moving", Kind.TOPIC, NIGHT, "Moving: house", "open")
-    entity = shaped("entities/ada-x7q2.md", kinds.spell_entity("Ada", "person", NIGHT, []).decode())
-    assert entity == Shaped("entities/ada-x7q2.md", "ada-x7q2", Kind.ENTITY, NIGHT, "Ada", "confirmed")
+    entity = shaped("entities/ada-x7q2.md", kinds.spell_entity(ada(label="person")).decode())
+    assert entity == ada(label="person")
 
 
 @pytest.mark.parametrize(

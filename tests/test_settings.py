@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from datetime import UTC, timedelta, timezone, tzinfo
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyramid_fs.errors import UnknownFormat, UsageError
 from pyramid_fs.pyramid import Shape
-from pyramid_fs.settings import Config, Settings, SummarizerSettings, read_person, read_vault
+from pyramid_fs.settings import Config, Curation, Settings, Shown, SummarizerSettings, read_person, read_vault
 
 ZONES: dict[str, tzinfo] = {"UTC": UTC, "Far/East": timezone(timedelta(hours=14))}
 TOML = "/vault/pyramid.toml"
@@ -65,7 +66,23 @@ def test_every_setting_of_the_vault_is_read() -> None:
         shape=Shape(4, 900, 2, (100, 200), timedelta(seconds=1.5), timedelta(0)),
         view_chars=5000,
         boot_chars=600,
+        shown=Shown(1, 2, 3),
+        curation=Curation(1.0, 0.25, timedelta(days=7)),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[context]\ntopics = -1", "`context.topics` must be 0 or more, not -1"),
+        ("[curation]\nadmit = 1.5", "`curation.admit` must be from 0 to 1, not 1.5"),
+        ("[curation]\nprune_below = -0.1", "`curation.prune_below` must be from 0 to 1, not -0.1"),
+        ("[curation]\nprune_after_days = -1", "`curation.prune_after_days` must be 0 or more"),
+    ],
+)
+def test_numbers_of_the_bundle_and_of_curation_make_sense(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        vault(f"format = 1\n{text}\n")
 
 
 def test_the_defaults_of_a_shape_are_those_of_the_format() -> None:

@@ -1,4 +1,4 @@
-"""The verbs that set up what works beside the vault: setup claude-code, cursor and others, setup service."""
+"""The verbs that set up what works beside the vault: setup claude-code, cursor and others, service, summarizer."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import click
 
 from pyramid_fs import clients, files, layout
 from pyramid_fs.cli.common import verb
+from pyramid_fs.cli.summarizer import set_up_summarizer
 from pyramid_fs.cli.watch import CARRIED, service
 from pyramid_fs.errors import DiskError, ExistsAlready, RefusedWrite
 
@@ -77,6 +78,7 @@ def _verb(client: str) -> click.Command:
 for _client in clients.CLIENTS:
     setup.add_command(_verb(_client))
 setup.add_command(service)
+setup.add_command(set_up_summarizer)
 
 
 def _set_up(client: str, root: Path, project: str | None, name: str, *, remove: bool, write: bool) -> None:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pyramid_fs import render, times
+from pyramid_fs import context, render, times, trust
 from pyramid_fs.cli.common import answer, text_argument, verb
-from pyramid_fs.context import Advanced
 from pyramid_fs.notes import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pyramid_fs.context import RedoPlan
     from pyramid_fs.memory import Memory
     from pyramid_fs.pyramid import Batch
+    from pyramid_fs.summarizers import Call
 
 FAILED = 30
 LOCKED = 12
+MANY = 10
+"""More summaries than this are not written again on a terminal without a yes."""
+
+_Done = TypeVar("_Done")
 
 
 @click.command()
@@ -42,15 +50,16 @@ def advance(
     due = memory.due(models)
     asked = due if limit is None else due[:limit]
     if dry_run:
-        found = Advanced(memory.name, (), len(due), batches=tuple(_shown(memory, batch) for batch in asked))
+        found = context.Advanced(memory.name, (), len(due), batches=tuple(_shown(memory, batch) for batch in asked))
         answer(found, render.advanced_text(found) if due else "Nothing is due.", as_json=as_json)
         return 0
-    found = replace(_with_progress(memory, models, limit, len(asked)), planned=len(due))
+    _say(trust.warnings(memory.prompts))
+    done = _with_progress(len(asked), lambda step, told: memory.advance(models, limit=limit, step=step, told=told))
+    found = replace(done, planned=len(due))
     answer(found, render.advanced_text(found), as_json=as_json)
-    for line in (*found.failed, *found.held):
-        click.echo(f"pyramid: {line}", err=True)
-    for model in found.busy:
-        click.echo(f"pyramid: {model} is being advanced by another process", err=True)
+    _say(context.drafts_line(memory.drafts(models)))
+    _say((*found.failed, *found.held))
+    _say(f"{model} is being advanced by another process" for model in found.busy)
     if found.failed:
         return found.exit_code or FAILED
     return LOCKED if found.busy else 0
@@ -72,29 +81,96 @@ def _shown(memory: Memory, batch: Batch) -> dict[str, object]:
     }
 
 
-def _with_progress(memory: Memory, models: tuple[str, ...], limit: int | None, due: int) -> Advanced:
-    """Advance under a progress bar on a terminal: how many of how many, the rate, the time left."""
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(f"pyramid: {line}", err=True)
+
+
+def _with_progress(due: int, run: Callable[[Callable[[Summary], None], Callable[[Call], None]], _Done]) -> _Done:
+    """Have summaries written under a progress bar on a terminal: how many, the rate, what was spent, the time left."""
     if not due or not sys.stderr.isatty():
-        return memory.advance(models, limit=limit)
-    template = "%(label)s  [%(bar)s]  %(info)s"
+        return run(lambda _: None, lambda _: None)
+    begun, calls = time.monotonic(), list[Any]()
     with click.progressbar(
-        length=due, label="Summaries", show_pos=True, file=sys.stderr, item_show_func=str, bar_template=template
+        length=due,
+        label="Summaries",
+        show_pos=True,
+        show_eta=False,
+        file=sys.stderr,
+        item_show_func=lambda line: line,
+        bar_template="%(label)s  [%(bar)s]  %(info)s",
     ) as bar:
 
         def step(summary: Summary) -> None:
-            rate = (bar.pos + 1) / max(bar.time_per_iteration * (bar.pos + 1), 1e-6) if bar.pos else 0
-            bar.update(1, f"{rate:.0f}/s {summary.handle}" if rate else summary.handle)
+            tokens = sum((call.tokens_in or 0) + (call.tokens_out or 0) for call in calls)
+            said = render.progress_line(bar.pos + 1, due, time.monotonic() - begun, len(calls), tokens)
+            bar.update(1, f"{said} {summary.handle}")
 
-        return memory.advance(models, limit=limit, step=step)
+        return run(step, calls.append)
 
 
 @click.command()
-@click.argument("handle")
+@click.argument("handles", nargs=-1)
+@click.option("--tier", type=click.IntRange(min=0), help="All summaries of a tier.")
+@click.option("-m", "--model", "models", multiple=True, help="All summaries of a model.")
+@click.option("--drafts", is_flag=True, help="All that were written without a model.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written and what it costs, and write nothing.")
+@click.option("--yes", is_flag=True, help=f"Do not ask, also where it is more than {MANY}.")
 @verb()
-def redo(memory: Memory, handle: str, as_json: bool) -> None:
-    """Write a summary again over the same batch, in the same file, and then those above it."""
-    written = [summary.handle for summary in memory.redo(handle)]
-    answer({"vault": memory.name, "written": written}, "\n".join(written), as_json=as_json)
+def redo(
+    memory: Memory,
+    handles: tuple[str, ...],
+    tier: int | None,
+    models: tuple[str, ...],
+    drafts: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Write summaries again over the same batches, in the same files, and then those above them.
+
+    Name them, or say which; -m narrows the other two. Safe to interrupt at any moment.
+    """
+    if len(handles) == 1 and not (models or drafts or dry_run) and tier is None:
+        written = [summary.handle for summary in memory.redo(handles[0])]
+        answer({"vault": memory.name, "written": written}, "\n".join(written), as_json=as_json)
+        return 0
+    plan = memory.redo_plan(handles, tier=tier, models=models, drafts=drafts)
+    if dry_run:
+        plan = _measured(memory, plan, lambda: memory.redo_plan(handles, tier=tier, models=models, drafts=drafts))
+        answer(plan, render.redo_plan_text(plan), as_json=as_json)
+        return 0
+    _say(trust.warnings(memory.prompts))
+    if len(plan.summaries) > MANY and not yes and not _is_wanted(plan):
+        return 0
+    found = _with_progress(
+        len(plan.summaries),
+        lambda step, told: memory.redo_many(handles, tier=tier, models=models, drafts=drafts, step=step, told=told),
+    )
+    text = render.redone_text(found) if plan.summaries else render.redo_plan_text(plan)
+    answer(found, text, as_json=as_json)
+    _say(f"{handle}: {reason}" for handle, reason in found.failed.items())
+    return found.exit_code
+
+
+def _measured(memory: Memory, plan: RedoPlan, again: Callable[[], RedoPlan]) -> RedoPlan:
+    """Give the plan with an estimate: where none can be told yet, one batch is written on trial."""
+    summarizer = memory.summarizer
+    if plan.estimate or not plan.summaries or not (summarizer and summarizer.slow):
+        return plan
+    _say([f"{summarizer.name} was not called yet: one batch is tried, and nothing stored"])
+    tried = memory.try_summarizer(next(iter(plan.models)))
+    _say([f"what it would cost can't be told: {tried.reason}"] if tried.reason else [])
+    return again()
+
+
+def _is_wanted(plan: RedoPlan) -> bool:
+    if not sys.stdin.isatty():
+        return True
+    click.echo(render.redo_plan_text(plan), err=True)
+    is_wanted = click.confirm("Write them again?", err=True)
+    _say([] if is_wanted else ["nothing was written"])
+    return is_wanted
 
 
 @click.group()

@@ -7,17 +7,16 @@ import json
 import os
 import select
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pyramid_fs import calls, files, growing, render
+from pyramid_fs import boot, calls, files, growing
 from pyramid_fs.cli.common import opened, verb
 from pyramid_fs.errors import PyramidError, UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyramid_fs.memory import Memory
 
 PORT = 8931
@@ -93,13 +92,49 @@ def session_start(ctx: click.Context, plain: bool, vault: str | None) -> None:
     asked = {} if plain else _asked()
     try:
         memory = opened(ctx, vault)
-        text = render.boot_text(memory.map(), memory.vault.settings.boot_chars, calls.TOOLS)
+        text = boot.bundle_text(memory.context(), memory.vault.settings.boot_chars, calls.TOOLS)
     except (PyramidError, OSError) as error:
         click.echo(f"pyramid: {error}", err=True)
         return
     if asked.get("hook_event_name") == "SessionStart":
         text = json.dumps({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}})
     click.echo(text)
+
+
+@hook.command("session-end")
+@click.option("--vault", metavar="DIR", help="The vault, if not the one at hand.")
+@click.pass_context
+def session_end(ctx: click.Context, vault: str | None) -> None:
+    """Save a digest of the session whose transcript the harness names on standard input. Never in its way."""
+    _save(ctx, vault)
+
+
+@hook.command("pre-compact")
+@click.option("--vault", metavar="DIR", help="The vault, if not the one at hand.")
+@click.pass_context
+def pre_compact(ctx: click.Context, vault: str | None) -> None:
+    """Do the same before the harness shortens a session: one digest a session, written again as it goes on."""
+    _save(ctx, vault)
+
+
+def _save(ctx: click.Context, vault: str | None) -> None:
+    """Have a transcript made a digest: here where that is quick, else in a process that outlives this one."""
+    if growing.is_inside():
+        return
+    path = str(_asked().get("transcript_path") or "")
+    try:
+        if not path:
+            raise UsageError("standard input names no transcript_path: this is a hook for a harness")
+        memory = opened(ctx, vault)
+        if not memory.config.background:
+            return
+        if memory.summarizer and memory.summarizer.slow:
+            growing.detach(memory.name, ("import", "claude-code", "--", path))
+            return
+        for line in memory.import_sessions("claude-code", Path(path)).bad:
+            click.echo(f"pyramid: {line}", err=True)
+    except (PyramidError, OSError) as error:
+        click.echo(f"pyramid: {error}", err=True)
 
 
 def _asked() -> dict[str, object]:

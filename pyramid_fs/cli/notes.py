@@ -29,7 +29,7 @@ def _grow(memory: Memory, models: tuple[str, ...]) -> None:
             click.echo(f"pyramid: {model}: {reason}", err=True)
         return
     if memory.due_soon(models):
-        growing.detach(memory.name, models)  # it outlives the command, which doesn't wait for a model
+        growing.detach(memory.name, growing.growth(models))  # it outlives the command, which doesn't wait for a model
 
 
 @click.command()
@@ -71,7 +71,7 @@ def record(
 def map_(memory: Memory, as_json: bool) -> None:
     """Show the index of models and the newest notes. Nothing is loaded by it."""
     found = memory.map()
-    text = render.map_with_costs(found, memory.vault.settings.boot_chars, bounds.TOOLS)
+    text = render.map_with_costs(found, memory.boot_tokens(found), bounds.TOOLS)
     answer(found, text, as_json=as_json)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,6 +90,52 @@ def markdown(memory: Memory, folder: Path, model: str, dry_run: bool, as_json: b
     return _report(memory, found, dry_run=dry_run, as_json=as_json)
 
 
+def _conversations(kind: str, what: str) -> click.Command:
+    """Make the verb that imports one kind of conversations."""
+
+    @import_.command(kind, help=f"Import {what} as session digests: each once, and again where it has gone on since.")
+    @click.argument("path", type=click.Path(path_type=Path))
+    @click.option("--topic", "-t", "topics", multiple=True, help="A topic that all of them belong to.")
+    @DRY_RUN
+    @verb()
+    def conversations(memory: Memory, path: Path, topics: tuple[str, ...], dry_run: bool, as_json: bool) -> int:
+        count = 0
+
+        def step() -> None:
+            nonlocal count
+            count += 1
+            if sys.stderr.isatty():
+                click.echo(f"\r{count} conversations", err=True, nl=False)
+
+        found = memory.import_sessions(kind, path, topics=topics, dry=dry_run, step=step)
+        if count and sys.stderr.isatty():
+            click.echo("", err=True)
+        would = "would be " if dry_run else ""
+        lines = [f"{found.made} session digests {would}made, {found.grown} {would}written again, {found.known} known."]
+        lines += [f"{found.skipped} hold nothing to keep."] if found.skipped else []
+        lines += [f"{found.edited} have gone on and were edited by hand: left as they are."] if found.edited else []
+        lines += ["Next: pyramid backfill"] if found.made and not dry_run else []
+        answer({"vault": memory.name, "dry_run": dry_run, **asdict(found)}, "\n".join(lines), as_json=as_json)
+        return _complain(found.bad)
+
+    return conversations
+
+
+CONVERSATIONS = [
+    _conversations("claude-code", "Claude Code's transcripts (a file, or ~/.claude/projects)"),
+    _conversations("claude", "the conversations of a Claude export"),
+    _conversations("chatgpt", "the conversations of a ChatGPT export"),
+]
+
+
+def _complain(bad: list[str]) -> int:
+    for line in bad[:SHOWN_BAD]:
+        click.echo(f"pyramid: {line}", err=True)
+    if len(bad) > SHOWN_BAD:
+        click.echo(f"pyramid: and {len(bad) - SHOWN_BAD} more that can't be used", err=True)
+    return 1 if bad else 0
+
+
 def _with_progress(size: int, run: Callable[[Callable[[int], None]], Imported]) -> Imported:
     if not sys.stderr.isatty() or not size:
         return run(lambda _: None)
@@ -103,11 +150,7 @@ def _report(memory: Memory, found: Imported, *, dry_run: bool, as_json: bool) ->
     lines += [f"{found.skipped} files hold no text."] if found.skipped else []
     lines += ["Next: pyramid advance"] if found.notes and not dry_run else []
     answer({"vault": memory.name, "dry_run": dry_run, **_counts(found)}, "\n".join(lines), as_json=as_json)
-    for line in found.bad[:SHOWN_BAD]:
-        click.echo(f"pyramid: {line}", err=True)
-    if len(found.bad) > SHOWN_BAD:
-        click.echo(f"pyramid: and {len(found.bad) - SHOWN_BAD} more that can't be used", err=True)
-    return 1 if found.bad else 0
+    return _complain(found.bad)
 
 
 def _counts(found: Imported) -> dict[str, object]:

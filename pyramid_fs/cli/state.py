@@ -1,4 +1,4 @@
-"""The verbs that say how things are: status, verify, doctor, reindex."""
+"""The verbs that say how things are: status, stats, verify, doctor, reindex."""
 
 from __future__ import annotations
 
@@ -19,6 +19,20 @@ def status(memory: Memory, as_json: bool) -> None:
     """Show each model's notes and summaries, what is due, what waits and why."""
     found = memory.status()
     answer(found, render.status_text(found), as_json=as_json)
+
+
+@click.command()
+@click.argument("models", nargs=-1)
+@click.option("--no-survival", is_flag=True, help="Leave out what survives: read no note, in a large vault.")
+@verb()
+def stats(memory: Memory, models: tuple[str, ...], no_survival: bool, as_json: bool) -> None:
+    """Measure models, or all: lengths, who wrote what, calls, tokens, and which facts survive at each tier.
+
+    Facts are names, numbers and dates. Names are words with a capital: of languages without capitals, and of German,
+    only numbers and dates are counted.
+    """
+    found = memory.stats(models, survival=not no_survival)
+    answer(found, render.stats_text(found), as_json=as_json)
 
 
 @click.command()
@@ -56,4 +70,4 @@ def reindex(memory: Memory, as_json: bool) -> None:
     )
 
 
-COMMANDS = {"status": status, "verify": verify, "doctor": doctor, "reindex": reindex}
+COMMANDS = {"status": status, "stats": stats, "verify": verify, "doctor": doctor, "reindex": reindex}

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NotRequired
 
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
-from pyramid_fs import bounds, render
+from pyramid_fs import boot, bounds, render, threads
 from pyramid_fs.calls import TOOLS
 from pyramid_fs.context import Expanded, Hits, Loaded, Map, Rollup
 from pyramid_fs.paging import Face
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from pyramid_fs.boot import Bundle, History, RecordLine, SessionText, TopicLine
     from pyramid_fs.context import Hit, LoadedModel, ModelLine, RollupSource, Text, Written
     from pyramid_fs.record import Recorded
+    from pyramid_fs.shapes import Proposed, Saved
     from pyramid_fs.views import Left
 
 PAGE_CHARS = 12_000
@@ -175,6 +178,95 @@ class WrittenAnswer(TypedDict):
     vault: str
 
 
+class TopicFacts(TypedDict):
+    """One topic thread."""
+
+    topic: str
+    title: str
+    sessions: int
+    active: str
+    status: NotRequired[str]
+
+
+class RecordFacts(TypedDict):
+    """One entity or procedure."""
+
+    handle: str
+    status: str
+    created: str
+    name: NotRequired[str]
+    text: NotRequired[str]
+    label: NotRequired[str]
+    confidence: NotRequired[float]
+    source: NotRequired[str]
+    aliases: NotRequired[list[str]]
+    duplicates: NotRequired[list[str]]
+    superseded_by: NotRequired[str]
+    contradicts: NotRequired[list[str]]
+    contradicted: NotRequired[bool]
+
+
+class BundleAnswer(TypedDict):
+    """What memory_context answers."""
+
+    loaded: bool
+    notice: str
+    vault: str
+    models: list[ModelFacts]
+    topics: list[TopicFacts]
+    entities: list[RecordFacts]
+    procedures: list[RecordFacts]
+    recent: list[Quoted]
+    pending: int
+    pruned_soon: int
+    notes: list[str]
+    left_out: list[str]
+
+
+class SessionFacts(TypedDict):
+    """One session digest."""
+
+    handle: str
+    started: str
+    text: str
+    session: NotRequired[str]
+    title: NotRequired[str]
+    topics: NotRequired[list[str]]
+    source: NotRequired[str]
+
+
+class HistoryAnswer(TypedDict):
+    """What topic_thread_summarize answers."""
+
+    notice: str
+    vault: str
+    topic: str
+    title: str
+    total: int
+    note: str
+    sessions: list[SessionFacts]
+
+
+class SavedAnswer(TypedDict):
+    """What save_session answers."""
+
+    handle: str
+    topics: list[str]
+    made_topics: list[str]
+    is_new: bool
+    vault: str
+
+
+class ProposedAnswer(TypedDict):
+    """What propose answers."""
+
+    handle: str
+    kind: str
+    status: str
+    duplicates: list[str]
+    vault: str
+
+
 # From values to data: what is empty is left out, as each word is paid for
 
 
@@ -291,6 +383,148 @@ def hits_data(found: Hits) -> HitsAnswer:
         "next": found.next,
         "notes": list(found.notes),
     }
+
+
+def _record(record: RecordLine) -> RecordFacts:
+    more = _full(
+        name=record.name,
+        text=record.text,
+        label=record.label,
+        confidence=record.confidence,
+        source=record.source,
+        aliases=list(record.aliases),
+        duplicates=list(record.duplicates),
+        superseded_by=record.superseded_by,
+        contradicts=list(record.contradicts),
+        contradicted=record.is_contradicted or None,
+    )
+    found: Any = {"handle": record.handle, "status": record.status, "created": record.created, **more}
+    return found  # type: ignore[no-any-return]
+
+
+def _topic(topic: TopicLine) -> TopicFacts:
+    found: Any = {
+        "topic": topic.slug,
+        "title": topic.title,
+        "sessions": topic.sessions,
+        "active": topic.active,
+        **_full(status=topic.status),
+    }
+    return found  # type: ignore[no-any-return]
+
+
+def bundle_data(found: Bundle, left: Sequence[str] = ()) -> BundleAnswer:
+    """Give the boot bundle as data."""
+    return {
+        "loaded": False,
+        "notice": f"{render.nothing_loaded(TOOLS)} {render.QUOTED}",
+        "vault": found.vault,
+        "models": [_line(line) for line in found.models],
+        "topics": [_topic(topic) for topic in found.topics],
+        "entities": [_record(record) for record in found.entities],
+        "procedures": [_record(record) for record in found.procedures],
+        "recent": _quoted_all(found.recent),
+        "pending": found.pending,
+        "pruned_soon": found.soon,
+        "notes": list(found.notes),
+        "left_out": list(left),
+    }
+
+
+def bundle_page(found: Bundle) -> BundleAnswer:
+    """Give as much of the bundle as fits: models by name first, then notes and procedures, whole ones only."""
+    models, notes, procedures = len(found.models), len(found.recent), len(found.procedures)
+
+    def build(count: int) -> BundleAnswer:
+        shown_models = min(count, models)
+        shown_procedures = min(max(count - models, 0), procedures)
+        shown_notes = min(max(count - models - procedures, 0), notes)
+        cut = replace(
+            found,
+            models=found.models[:shown_models],
+            procedures=found.procedures[:shown_procedures],
+            recent=found.recent[:shown_notes],
+        )
+        left = [f"{models - shown_models} models: {TOOLS.map}"] if shown_models < models else []
+        left += [f"{procedures - shown_procedures} procedures"] if shown_procedures < procedures else []
+        left += [f"{notes - shown_notes} notes: {TOOLS.map}"] if shown_notes < notes else []
+        return bundle_data(cut, left)
+
+    def fits(data: BundleAnswer) -> bool:
+        return bounds.tokens(json.dumps(data, ensure_ascii=False)) <= bounds.TOKENS
+
+    return bounds.most(0, models + notes + procedures, build, fits)
+
+
+def _session(session: SessionText) -> SessionFacts:
+    more = _full(session=session.session, title=session.title, topics=list(session.topics), source=session.source)
+    found: Any = {"handle": session.handle, "started": session.started, **more, "text": session.text}
+    return found  # type: ignore[no-any-return]
+
+
+def history_data(found: History) -> HistoryAnswer:
+    """Give a thread's history as data."""
+    return {
+        "notice": render.QUOTED,
+        "vault": found.vault,
+        "topic": found.topic,
+        "title": found.title,
+        "total": found.total,
+        "note": found.note,
+        "sessions": [_session(session) for session in found.sessions],
+    }
+
+
+def history_page(found: History) -> History:
+    """Give as many of a thread's sessions as fit, and at least one; the note says so."""
+
+    def build(count: int) -> History:
+        shown = found.sessions[:count]
+        return replace(found, sessions=shown, note=threads.cap_note(len(shown), found.total))
+
+    def fits(part: History) -> bool:
+        data = json.dumps(history_data(part), ensure_ascii=False)
+        return max(bounds.tokens(data), bounds.tokens(boot.history_text(part))) <= bounds.TOKENS
+
+    return bounds.most(1, len(found.sessions), build, fits)
+
+
+def saved_data(made: Saved, vault: str) -> SavedAnswer:
+    """Give what came of saving a session as data."""
+    return {
+        "handle": made.handle,
+        "topics": list(made.topics),
+        "made_topics": list(made.made_topics),
+        "is_new": made.is_new,
+        "vault": vault,
+    }
+
+
+def saved_text(made: Saved, vault: str) -> str:
+    """Say what came of saving a session."""
+    what = "Saved as" if made.is_new else "The session has a digest already; this was added to"
+    lines = [f"{what} [[{made.handle}]]"]
+    lines += [f"Topics: {', '.join(made.topics)}"] if made.topics else []
+    lines += [f"Made, as there was none of that name: {', '.join(made.made_topics)}"] if made.made_topics else []
+    return "\n".join([*lines, f"Vault: {vault}"])
+
+
+def proposed_data(made: Proposed, vault: str) -> ProposedAnswer:
+    """Give what came of proposing a record as data."""
+    return {
+        "handle": made.handle,
+        "kind": made.kind,
+        "status": made.status,
+        "duplicates": list(made.duplicates),
+        "vault": vault,
+    }
+
+
+def proposed_text(made: Proposed, vault: str) -> str:
+    """Say what came of proposing a record."""
+    lines = [f"Proposed [[{made.handle}]]: pending until a person confirms it."]
+    lines += [f"It may repeat {', '.join(f'[[{each}]]' for each in made.duplicates)}."] if made.duplicates else []
+    return "\n".join([*lines, f"Vault: {vault}"])
 
 
 def recorded_data(made: Recorded, vault: str) -> RecordedAnswer:

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SESSIONS = "/sessions"
+"""Stands among the models for the session digests: no model has such a name."""
+EXTRACTED = 20
+"""So many session digests are gone through at a time."""
+
 
 class Growth:
     """One thread that grows one model after the other; whoever triggers it does not wait.
@@ -45,6 +50,10 @@ class Growth:
             if not self._thread.ident:
                 self._thread.start()
         self._woken.set()
+
+    def extract(self) -> None:
+        """Have sessions that were not gone through looked at soon."""
+        self.trigger([SESSIONS])
 
     def stop(self) -> None:
         """Begin nothing more; what a slow summarizer is writing does not exist."""
@@ -86,7 +95,17 @@ class Growth:
             del self._due[model]
             return model, None
 
+    def _extract(self) -> None:
+        """Go through a few session digests, where that is quick; where it is not, the watcher or `backfill` does."""
+        with self._desk.borrow() as memory:
+            if memory.config.background and not memory.vault.settings.read_only and not memory.extractor.slow:
+                for line in memory.backfill(limit=EXTRACTED).errors:
+                    log.warning("%s", line)
+
     def _grow(self, model: str) -> None:
+        if model == SESSIONS:
+            self._extract()
+            return
         with self._desk.borrow() as memory:
             summarizer = memory.summarizer
             if summarizer and not summarizer.slow:

@@ -54,9 +54,14 @@ def over_http(root: Path, place: Place, token: str, ready: Callable[[], None], *
     from pyramid_fs.mcp_server import http
 
     growth, server = _made(root, with_rollups=with_rollups)
+
+    def end() -> None:
+        growth.end(ENDING)
+        os._exit(0)
+
+    wire.on_signals(end)  # uvicorn takes them for itself while it serves, and raises them again when it has ended
     http.serve(http.app(server, place, token), place, ready)
-    growth.end(ENDING)
-    os._exit(0)
+    end()
 
 
 def _made(root: Path, *, with_rollups: bool) -> tuple[Growth, Server]:

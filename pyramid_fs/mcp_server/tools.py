@@ -10,7 +10,7 @@ from mcp.server.mcpserver import Context  # noqa: TC002  (the SDK reads the anno
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 
-from pyramid_fs import bounds, context, render
+from pyramid_fs import boot, bounds, context, render
 from pyramid_fs.calls import TOOLS
 from pyramid_fs.mcp_server import answers
 
@@ -40,8 +40,8 @@ class Toolbox:
     def load_memory(self, page: int = 1) -> Annotated[CallToolResult, answers.MapAnswer]:
         """Show the map."""
         with self._desk.borrow() as memory:
-            found, boot_chars = memory.map(page=page), memory.vault.settings.boot_chars
-        text = render.map_with_costs(found, boot_chars, self.list_tokens, TOOLS)
+            found = memory.map(page=page)
+            text = render.map_with_costs(found, memory.boot_tokens(found), self.list_tokens, TOOLS)
         return _answer(text, answers.map_data(found))
 
     def load_model(
@@ -104,6 +104,47 @@ class Toolbox:
         lines += [f"There are models of like names: {', '.join(alike)}. Is it one of those?"] if alike else []
         return _answer("\n".join(lines), {"name": made, "alike": alike, "vault": vault})
 
+    def memory_context(self, query: str = "") -> Annotated[CallToolResult, answers.BundleAnswer]:
+        """Show what a session starts with."""
+        with self._desk.borrow() as memory:
+            found, chars = memory.context(query), memory.vault.settings.boot_chars
+        return _answer(boot.bundle_text(found, chars, TOOLS), answers.bundle_page(found))
+
+    def topic_thread_summarize(self, topic: str) -> Annotated[CallToolResult, answers.HistoryAnswer]:
+        """Give a thread's history."""
+        with self._desk.borrow() as memory:
+            found = answers.history_page(memory.topic_history(topic))
+        return _answer(boot.history_text(found), answers.history_data(found))
+
+    def save_session(
+        self, summary: str, ctx: Context[Any, Any], topics: list[str] | None = None, session: str = ""
+    ) -> Annotated[CallToolResult, answers.SavedAnswer]:
+        """Save a session digest."""
+        with self._desk.borrow() as memory:
+            made, vault = (
+                memory.save_session(summary, topics or (), session=session, source=client_of(ctx)),
+                memory.name,
+            )
+        self._growth.extract()
+        return _answer(answers.saved_text(made, vault), answers.saved_data(made, vault))
+
+    def propose(
+        self,
+        kind: str,
+        ctx: Context[Any, Any],
+        text: str = "",
+        name: str = "",
+        confidence: float | None = None,
+        source: str = "",
+        label: str = "",
+    ) -> Annotated[CallToolResult, answers.ProposedAnswer]:
+        """Add a pending record."""
+        with self._desk.borrow() as memory:
+            said = (name or text) if kind == "entity" else (text or name)
+            by, vault = source or client_of(ctx), memory.name
+            made = memory.propose(kind, said, label=label, confidence=confidence, source=by)
+        return _answer(answers.proposed_text(made, vault), answers.proposed_data(made, vault))
+
     def next_rollup(self, models: list[str] | None = None) -> Annotated[CallToolResult, answers.RollupAnswer]:
         """Hand out a summary that is due."""
         with self._desk.borrow() as memory:
@@ -121,12 +162,13 @@ class Toolbox:
     def boot(self) -> str:
         """Give what a session starts with."""
         with self._desk.borrow() as memory:
-            return render.boot_text(memory.map(), memory.vault.settings.boot_chars, TOOLS)
+            return boot.bundle_text(memory.context(), memory.vault.settings.boot_chars, TOOLS)
 
     def map_text(self) -> str:
         """Give the map."""
         with self._desk.borrow() as memory:
-            return render.map_with_costs(memory.map(), memory.vault.settings.boot_chars, self.list_tokens, TOOLS)
+            found = memory.map()
+            return render.map_with_costs(found, memory.boot_tokens(found), self.list_tokens, TOOLS)
 
     def model_text(self, name: str) -> str:
         """Give a model's view; raise NoSuchModel."""
@@ -216,6 +258,32 @@ _KINDS = {
         "Make a model",
         "Make a model: a memory of its own for a person, a project or another lasting subject. Look for a "
         "near name on the map first. The description says in one line what belongs there.",
+    ),
+    "memory_context": _Kind(
+        "Start with memory",
+        "One call to start a session with: the map in short (it loads nothing), the topics active last, people and "
+        "things, confirmed ways of working, the newest notes, and how much waits for a person. With query, which may "
+        "be the whole opening message, the best of each.",
+        reads=True,
+        repeats=True,
+    ),
+    "topic_thread_summarize": _Kind(
+        "Read a topic's history",
+        "The history of a topic thread: its sessions' digests, newest first, up to 50 or 40,000 characters. topic is "
+        "a slug or title of memory_context.",
+        reads=True,
+        repeats=True,
+    ),
+    "save_session": _Kind(
+        "Save a session digest",
+        "Save what a session came to, in a few hundred words: what was done, decided and left open. topics are slugs "
+        "or titles of the threads it belongs to (a new one is made); session is your own id of the session.",
+    ),
+    "propose": _Kind(
+        "Propose an entity or a procedure",
+        "Add a record that a person confirms later. kind is entity (name; label says person, project, place, …) or "
+        "procedure (text: one rule on how to go about things). confidence is from 0 to 1, source says where it comes "
+        "from. Likely duplicates are flagged.",
     ),
     "next_rollup": _Kind(
         "Take a summary to write",

@@ -94,6 +94,69 @@ def unsupported(text: str, request: Request) -> tuple[str, ...]:
     return tuple(said for _, said in sorted(dict.fromkeys(found)))
 
 
+# What a text says, for whoever compares two texts
+
+
+class Said(NamedTuple):
+    """What a text says that another can be asked for, each in one spelling."""
+
+    names: frozenset[str]
+    """Stems of the words with a capital inside a sentence; none where the text is German."""
+    openings: tuple[str, ...]
+    """The same of words that begin a sentence, each time they do: as likely plain words as names."""
+    small: frozenset[str]
+    """Stems of the words without a capital."""
+    numbers: frozenset[str]
+    """Those outside its dates."""
+    dates: frozenset[tuple[Day, ...]]
+    """What each may mean."""
+    words: frozenset[str]
+    """Stems of all its words, whatever their case."""
+
+
+def said(text: str) -> Said:
+    """Read what a text says: what `unsupported` looks up, and what it is looked up in."""
+    text = _western(text)
+    rest, dates = _without_dates(text) if any(map(str.isdigit, text)) else (text, [])
+    within = {place for at, spelled, _ in dates for place in range(at, at + len(spelled))}
+    inner, openings, small, words = set[str](), list[str](), set[str](), set[str]()
+    for found in _WORD.finditer(text):
+        stems = _stems(found[0])
+        words.update(stems)
+        if found[0][0].islower():
+            small.update(stems)
+    for at, word, starts in () if _is_german(text) else _capitals(text):
+        if at in within or not _is_telling(word):
+            continue
+        if not starts:
+            inner.update(_stems(word))
+        elif not _is_plain(word):
+            openings += _stems(word)
+    return Said(
+        names=frozenset(inner),
+        openings=tuple(openings),
+        small=frozenset(small),
+        numbers=frozenset(_value(number) for _, number in _numbers(rest)),
+        dates=frozenset(days for _, _, days in dates),
+        words=frozenset(words),
+    )
+
+
+def tells(one: Day, day: Day) -> bool:
+    """Whether a date says at least the month and the day of another, and no other year."""
+    told = (not day.month or one.month) and (not day.day or one.day)
+    return bool(told) and _is_same(one, day)
+
+
+def _is_telling(word: str) -> bool:
+    plain = EMPTY | _STARTERS
+    return word.casefold().replace("’", "'") not in plain and not all(_fold(part) in plain for part in _parts(word))
+
+
+def _stems(word: str) -> list[str]:
+    return [_stem(_fold(part)) for part in _parts(word)]
+
+
 def _western(text: str) -> str:
     """Write every digit as 0 to 9, so that ٣ and ३ are 3."""
     text = unicodedata.normalize("NFC", text)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Weights and factors were tuned on half of the conversations of LoCoMo and checked on the other half.
 # What a term is worth the first time a summary says it, then factors on what a sentence is worth.
-NUMBER, NAME, TIME, PLAIN, PAIR, SPEAKER = 2.0, 2.5, 1.8, 1.0, 0.5, 0.8
+NUMBER, NAME, TIME, PLAIN, PAIR, SPEAKER = 3.0, 4.0, 1.8, 1.0, 0.5, 0.8
 QUESTION, INTRODUCTION, REPLY, POOR, LEAD, DECIDED = 0.5, 0.5, 0.75, 0.05, 1.15, 1.2
 REPEATED = 0.1  # share of a term's worth that is left once a picked sentence has said it
 CROWDED = 0.5  # factor for each sentence already picked from the same stretch of time

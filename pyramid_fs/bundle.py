@@ -1,0 +1,235 @@
+"""Assembles the boot bundle, threads and records: one pass over what each needs, each section by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pyramid_fs import backfill, curation, layout, shapes, threads, times
+from pyramid_fs.boot import Bundle, History, RecordLine, SessionText, TopicLine
+from pyramid_fs.errors import NoSuchHandle, PyramidError
+from pyramid_fs.notes import Curated, Entity, Kind, Session, Shaped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pyramid_fs.context import Hits, Map
+    from pyramid_fs.issue import Tools
+    from pyramid_fs.settings import Curation, Shown
+    from pyramid_fs.threads import Thread
+
+_Item = TypeVar("_Item")
+LOOKED_AT = 40
+"""Hits of a query that are looked at for each section."""
+
+
+class Records:
+    """The records of a vault as its last refresh found them."""
+
+    def __init__(self, tools: Tools, rules: Curation) -> None:
+        self._tools, self._rules = tools, rules
+        self._zone = tools.census.vault.settings.zone
+        found = [r for top in ("entities", "procedures") for r in tools.census.values(top) if isinstance(r, Curated)]
+        self.all = [record for record in found if not record.problem or record.status]
+        self._against = curation.contradicted(self.all)
+        self._extracted = backfill.extracted_at(tools)
+
+    def of(self, kind: Kind) -> list[Curated]:
+        """List the records of one kind: confirmed before pending, the newest first."""
+        return curation.ordered(record for record in self.all if record.kind is kind)
+
+    @property
+    def pending(self) -> list[Curated]:
+        """List what waits for a person."""
+        return [r for r in curation.ordered(self.all) if curation.status(r) == curation.PENDING]
+
+    @property
+    def soon(self) -> int:
+        """Count what will be pruned within a week."""
+        return curation.soon(self.all, self._extracted, self._rules, self._tools.clock())
+
+    def line(self, record: Curated) -> RecordLine:
+        """Make a record what is shown of it."""
+        status = curation.status(record)
+        is_low = record.confidence is not None and record.confidence < self._rules.prune_below
+        falls = status == curation.PENDING and not curation.unclear(record) and is_low
+        return RecordLine(
+            handle=record.handle,
+            path=record.path,
+            kind=str(record.kind),
+            name=record.name if isinstance(record, Entity) else "",
+            text=shapes.text_of(self._tools, record),
+            status=status,
+            created=times.day(record.created, self._zone),
+            label=record.label if isinstance(record, Entity) else "",
+            confidence=record.confidence,
+            source=record.source,
+            aliases=record.aliases if isinstance(record, Entity) else (),
+            duplicates=record.duplicates,
+            superseded_by=record.superseded_by,
+            contradicts=record.contradicts,
+            is_contradicted=record.handle in self._against,
+            due=curation.due_day(record, self._extracted, self._rules, self._zone) if falls else "",
+        )
+
+
+def gather(
+    tools: Tools,
+    found: Map,
+    wanted: Shown,
+    rules: Curation,
+    query: str,
+    recall: Callable[[str, tuple[str, ...]], Hits],
+) -> Bundle:
+    """Make the bundle; `recall` finds the best of some kinds for a query."""
+    notes: list[str] = []
+    records = Records(tools, rules)
+
+    def section(name: str, make: Callable[[], Sequence[_Item]]) -> tuple[_Item, ...]:
+        try:
+            return tuple(make())
+        except PyramidError as error:  # one section's failure is reported in its place, the others answer
+            notes.append(f"{name} could not be had: {error}")
+            return ()
+
+    def best(
+        name: str, kinds: tuple[str, ...], pick: Callable[[Hits], Sequence[_Item]], plain: Callable[[], Sequence[_Item]]
+    ) -> Sequence[_Item]:
+        if not query.strip():
+            return plain()
+        picked = pick(recall(query, kinds))
+        if not picked and (fallen := plain()):
+            notes.append(f"{name}: nothing fits the query; what is shown without one")
+            return fallen
+        return picked
+
+    def topics() -> Sequence[TopicLine]:
+        every = list_threads(tools)
+        return best(
+            "Topics", ("topic", "session"), lambda hits: _topics_of(tools, hits, every, wanted.topics),
+            lambda: [topic_line(tools, thread) for thread in every[: wanted.topics]],
+        )  # fmt: skip
+
+    def entities() -> Sequence[RecordLine]:
+        shown = [record for record in records.of(Kind.ENTITY) if curation.is_shown(record)]
+        return best(
+            "Entities", ("entity",), lambda hits: [records.line(r) for r in _among(hits, shown)[: wanted.entities]],
+            lambda: [records.line(record) for record in shown[: wanted.entities]],
+        )  # fmt: skip
+
+    def procedures() -> Sequence[RecordLine]:
+        sure = [
+            r for r in records.of(Kind.PROCEDURE) if curation.is_shown(r) and curation.status(r) == curation.CONFIRMED
+        ]
+        return best(
+            "Procedures", ("procedure",), lambda hits: [records.line(record) for record in _among(hits, sure)],
+            lambda: [records.line(record) for record in sure],
+        )  # fmt: skip
+
+    def recent() -> Sequence[object]:
+        return best(
+            "Notes", ("note",), lambda hits: _texts_of(hits, wanted.notes), lambda: found.recent[: wanted.notes]
+        )
+
+    return Bundle(
+        vault=found.vault,
+        query=query,
+        models=found.models,
+        topics=section("Topics", topics),
+        entities=section("Entities", entities),
+        procedures=section("Procedures", procedures),
+        recent=section("Notes", recent),  # type: ignore[arg-type]
+        pending=len(records.pending),
+        soon=records.soon,
+        notes=tuple(notes),
+    )
+
+
+def _among(hits: Hits, records: Sequence[Curated]) -> list[Curated]:
+    by_handle = {record.handle: record for record in records}
+    return [by_handle[hit.handle] for hit in hits.hits if hit.handle in by_handle]
+
+
+def _topics_of(tools: Tools, hits: Hits, every: Sequence[Thread], most: int) -> list[TopicLine]:
+    of_session = {session.handle: thread for thread in every for session in reversed(thread.sessions)}
+    by_slug = {thread.slug: thread for thread in every}
+    found = (by_slug.get(hit.handle) or of_session.get(hit.handle) for hit in hits.hits)
+    return [topic_line(tools, thread) for thread in list(dict.fromkeys(thread for thread in found if thread))[:most]]
+
+
+def _texts_of(hits: Hits, most: int) -> list[object]:
+    from pyramid_fs.context import Text
+
+    return [
+        Text(
+            hit.handle, hit.path, hit.models, -1, 1, hit.created, hit.created, hit.created, hit.text, source=hit.source
+        )
+        for hit in hits.hits[:most]
+    ]
+
+
+# Threads
+
+
+def list_threads(tools: Tools) -> list[Thread]:
+    """List the topic threads, those active last first."""
+    cards = [card for card in tools.census.values("topics") if isinstance(card, Shaped)]
+    return threads.threads(cards, (s for s in tools.census.values("sessions") if isinstance(s, Session)))
+
+
+def topic_line(tools: Tools, thread: Thread) -> TopicLine:
+    """Make a thread what is shown of it."""
+    zone = tools.census.vault.settings.zone
+    active = times.day(thread.active, zone) if thread.active else ""
+    return TopicLine(thread.slug, thread.title, len(thread.sessions), active, thread.status)
+
+
+def find_thread(tools: Tools, name: str) -> Thread:
+    """Find a thread by slug or title; raise NoSuchHandle with the closest names."""
+    every = list_threads(tools)
+    plain = name.strip().removeprefix("[[").removesuffix("]]")
+    found = [t for t in every if layout.same_name(t.slug, plain)] or [
+        t for t in every if layout.same_name(t.title, plain)
+    ]
+    if found:
+        return found[0]
+    import difflib  # for a mistyped name alone
+
+    close = difflib.get_close_matches(plain.casefold(), {t.slug.casefold(): t for t in every}, 5, 0.4)
+    hint = f"the closest: {', '.join(close)}" if close else "`pyramid topic list` shows the topics"
+    raise NoSuchHandle(f"no topic {plain[:80]!r}; {hint}")
+
+
+def history(tools: Tools, vault: str, name: str) -> History:
+    """Give a thread's history: its newest sessions as far as they fit, at least one; no model is called."""
+    thread = find_thread(tools, name)
+    shown = threads.fitting(thread.sessions)
+    texts = tuple(session_text(tools, session) for session in shown)
+    total = len(thread.sessions)
+    return History(vault, thread.slug, thread.title, total, texts, threads.cap_note(len(shown), total))
+
+
+def session_text(tools: Tools, session: Session) -> SessionText:
+    """Give a session with its text."""
+    day = times.day(session.created, tools.census.vault.settings.zone)
+    text = shapes.text_of(tools, session)
+    return SessionText(
+        session.handle, session.path, session.session, session.name, day, session.topics, text, session.source
+    )
+
+
+# Links between entities
+
+
+def related(entity: Entity, every: Iterable[Curated]) -> list[Curated]:
+    """List the records that an entity links to, and those that link to it."""
+    handles = {layout.folded(entity.handle), *(layout.folded(name) for name in (entity.name, *entity.aliases))}
+    to = {layout.folded(link.rsplit("/", 1)[-1]) for link in entity.links}
+    found: list[Curated] = []
+    for record in every:
+        if not isinstance(record, Entity) or record.handle == entity.handle:
+            continue
+        names = {layout.folded(record.handle), *(layout.folded(name) for name in (record.name, *record.aliases))}
+        links = {layout.folded(link.rsplit("/", 1)[-1]) for link in record.links}
+        if names & to or handles & links:
+            found.append(record)
+    return found

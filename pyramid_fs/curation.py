@@ -1,0 +1,175 @@
+"""What becomes of records that a machine proposed: pending until a person confirms, pruned where nobody does; pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from pyramid_fs import times, words
+from pyramid_fs.notes import Curated, Entity, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
+
+    from pyramid_fs.settings import Curation
+
+PENDING, CONFIRMED, PRUNED = "pending", "confirmed", "pruned"
+NEAR_LETTERS = 5
+"""From so many letters on, names one or two letters apart may be one name spelled twice …"""
+NEAR = 2
+"""… so many letters apart."""
+CONTAINED = 4
+"""A name of so many letters that stands in another as whole words may be the same, said shorter."""
+SIGNS = 2
+"""The same for scripts without spaces, where a sign says more than a letter."""
+ALIKE = 0.85
+"""Share of two texts that is equal, word by word, from which on one may repeat the other."""
+WARNING = timedelta(days=7)
+"""So long ahead is said what will be pruned."""
+
+
+def status(record: Curated) -> str:
+    """Say where a record stands; what is neither confirmed nor pruned is pending."""
+    return record.status if record.status in {CONFIRMED, PRUNED} else PENDING
+
+
+def is_shown(record: Curated) -> bool:
+    """Whether a record belongs in a bundle: not pruned, and not superseded by another."""
+    return status(record) != PRUNED and not record.superseded_by
+
+
+def ordered(records: Iterable[Curated]) -> list[Curated]:
+    """Put confirmed records before pending ones, the newest first."""
+    return sorted(records, key=lambda r: (status(r) == CONFIRMED, r.created, r.handle), reverse=True)
+
+
+def contradicted(records: Iterable[Curated]) -> frozenset[str]:
+    """Give the handles that another record, which is not pruned, contradicts."""
+    return frozenset(handle for record in records if status(record) != PRUNED for handle in record.contradicts)
+
+
+# Pruning
+
+
+def since(record: Curated, extracted: Mapping[str, datetime]) -> datetime:
+    """Say from when on a record waits: when it was made, or when its session was gone through, if that was later."""
+    at = extracted.get(record.source)
+    return max(record.created, at) if at else record.created
+
+
+def unclear(record: Curated) -> str:
+    """Say why a pending record is never pruned; empty where it may be."""
+    if status(record) != PENDING:
+        return ""
+    if record.confidence is None:
+        said = "is no number from 0 to 1" if record.says_confidence else "is missing"
+        return f"its `confidence` {said}: it is never pruned"
+    if not record.is_dated or record.problem:
+        return "its `created` can't be read: it is never pruned"
+    return ""
+
+
+def due(
+    records: Iterable[Curated], extracted: Mapping[str, datetime], rules: Curation, now: datetime
+) -> Iterator[Curated]:
+    """Yield what is to be pruned: unconfirmed, waiting too long, and of low confidence."""
+    for record in records:
+        if status(record) != PENDING or unclear(record) or record.confidence is None:
+            continue
+        if record.confidence < rules.prune_below and since(record, extracted) + rules.prune_after <= now:
+            yield record
+
+
+def due_day(record: Curated, extracted: Mapping[str, datetime], rules: Curation, zone: tzinfo) -> str:
+    """Give the day when a record fell due, as two machines both write it."""
+    return times.day(since(record, extracted) + rules.prune_after, zone)
+
+
+def soon(records: Iterable[Curated], extracted: Mapping[str, datetime], rules: Curation, now: datetime) -> int:
+    """Count what will be pruned within a week, if nobody confirms it."""
+    return sum(1 for _ in due(records, extracted, rules, now + WARNING))
+
+
+def extracted_at(ledger: Iterable[Mapping[str, Any]], zone: tzinfo) -> dict[str, datetime]:
+    """Read when each source was gone through first, on whatever machine."""
+    found: dict[str, datetime] = {}
+    for entry in ledger:
+        if "made" not in entry or not isinstance(entry.get("source"), str):
+            continue
+        try:
+            at = times.parse(str(entry.get("at", "")), zone)
+        except ValueError:
+            continue
+        found[entry["source"]] = min(at, found.get(entry["source"], at))
+    return found
+
+
+# Likely duplicates: flagged, never skipped, never merged
+
+
+def duplicates(record: Curated, text: str, others: Iterable[tuple[Curated, str]]) -> list[str]:
+    """Give the handles of records that a new one may repeat; with each comes its text, which procedures are told by."""
+    if isinstance(record, Entity):
+        names = _names(record)
+        return [
+            o.handle for o, _ in others if isinstance(o, Entity) and _same_label(record, o) and _meet(names, _names(o))
+        ]
+    mine = _plain(text)
+    return [other.handle for other, said in others if other.kind is Kind.PROCEDURE and _repeats(mine, _plain(said))]
+
+
+def _same_label(one: Entity, other: Entity) -> bool:
+    return not one.label or not other.label or words.fold(one.label) == words.fold(other.label)
+
+
+def _names(entity: Entity) -> list[str]:
+    return [plain for name in (entity.name, *entity.aliases) if (plain := _plain(name))]
+
+
+def _plain(text: str) -> str:
+    """Leave of a text its words, without case, accents and marks."""
+    return " ".join(re.findall(r"\w+", words.fold(text)))
+
+
+def _meet(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    return any(is_near(one, other) for one in mine for other in theirs)
+
+
+def is_near(one: str, other: str) -> bool:
+    """Whether two plain names may be one: equal, a letter or two apart, or one within the other as whole words."""
+    short, long = sorted((one, other), key=len)
+    if short == long:
+        return True
+    if _is_unspaced(short) and _is_unspaced(long):
+        return len(short) >= SIGNS and short in long
+    if len(short) >= CONTAINED and f" {short} " in f" {long} ":
+        return True
+    return len(short) >= NEAR_LETTERS and len(long) - len(short) <= NEAR and _apart(short, long) <= NEAR
+
+
+def _is_unspaced(text: str) -> bool:
+    return " " not in text and any(ord(letter) > 0x2E7F for letter in text)  # noqa: PLR2004  (CJK and what follows)
+
+
+def _apart(one: str, other: str) -> int:
+    """Count the letters to change, put in or leave out between two names; it stops counting past what is near."""
+    row = list(range(len(other) + 1))
+    for number, letter in enumerate(one, 1):
+        above, row[0] = row[0], number
+        for at, theirs in enumerate(other, 1):
+            above, row[at] = row[at], min(row[at] + 1, row[at - 1] + 1, above + (letter != theirs))
+        if min(row) > NEAR:
+            return NEAR + 1
+    return row[-1]
+
+
+def _repeats(one: str, other: str) -> bool:
+    if one == other:
+        return bool(one)
+    mine, theirs = one.split(), other.split()
+    if not mine or not theirs or min(len(mine), len(theirs)) < ALIKE * max(len(mine), len(theirs)) - 1:
+        return False
+    return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() >= ALIKE
