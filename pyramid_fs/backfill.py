@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyramid_fs import curation, leaks, shapes, times
+from pyramid_fs import curation, shapes, times
 from pyramid_fs.errors import PyramidError
 from pyramid_fs.notes import Curated, Kind, Session
 
@@ -126,6 +126,8 @@ def _add_all(
 
 
 def _admitted(found: Sequence[Candidate], admit: float, report: Backfilled) -> Iterator[Candidate]:
+    from pyramid_fs import leaks  # for extraction alone
+
     for candidate in found:
         if candidate.confidence < admit:
             report.below += 1
@@ -154,8 +156,14 @@ def prune(tools: Tools, rules: Curation, *, dry: bool = False) -> list[tuple[Cur
         (record, curation.due_day(record, extracted, rules, zone))
         for record in curation.due(_known(tools), extracted, rules, tools.clock())
     ]
+    failed: list[PyramidError] = []
     for record, day in () if dry else found:
-        tools.census.vault.set_keys(record.path, {"status": curation.PRUNED, "pruned": day})
+        try:
+            tools.census.vault.set_keys(record.path, {"status": curation.PRUNED, "pruned": day})
+        except (PyramidError, FileNotFoundError) as error:  # one file never holds up the others
+            failed += [error] if isinstance(error, PyramidError) else []
+    if failed:
+        raise failed[0]
     return found
 
 

@@ -138,11 +138,7 @@ def bundle_text(found: Bundle, chars: int, calls: Calls = SHELL) -> str:
 
 def _waiting(found: Bundle) -> list[str]:
     lines = ["", *found.notes] if found.notes else []
-    if found.pending:
-        soon = f" ({found.soon} of them will be pruned within a week)" if found.soon else ""
-        are = "record waits" if found.pending == 1 else "records wait"
-        lines += ["", f"{found.pending} {are} for a person: pyramid pending{soon}"]
-    return lines
+    return [*lines, "", render.pending_line(found.pending, found.soon)] if found.pending else lines
 
 
 def _models(found: Bundle, room: int, calls: Calls) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeVar
 
 from pyramid_fs import backfill, curation, layout, shapes, threads, times
@@ -38,6 +39,11 @@ class Records:
         return curation.ordered(record for record in self.all if record.kind is kind)
 
     @property
+    def shown(self) -> list[Curated]:
+        """List what belongs in a bundle, in the same order."""
+        return curation.ordered(curation.shown(self.all))
+
+    @property
     def pending(self) -> list[Curated]:
         """List what waits for a person."""
         return [r for r in curation.ordered(self.all) if curation.status(r) == curation.PENDING]
@@ -67,7 +73,7 @@ class Records:
             duplicates=record.duplicates,
             superseded_by=record.superseded_by,
             contradicts=record.contradicts,
-            is_contradicted=record.handle in self._against,
+            is_contradicted=layout.folded(record.handle) in self._against,
             due=curation.due_day(record, self._extracted, self._rules, self._zone) if falls else "",
         )
 
@@ -82,7 +88,7 @@ def gather(
 ) -> Bundle:
     """Make the bundle; `recall` finds the best of some kinds for a query."""
     notes: list[str] = []
-    records = Records(tools, rules)
+    records, asked = Records(tools, rules), as_words(query)
 
     def section(name: str, make: Callable[[], Sequence[_Item]]) -> tuple[_Item, ...]:
         try:
@@ -94,9 +100,9 @@ def gather(
     def best(
         name: str, kinds: tuple[str, ...], pick: Callable[[Hits], Sequence[_Item]], plain: Callable[[], Sequence[_Item]]
     ) -> Sequence[_Item]:
-        if not query.strip():
+        if not asked:
             return plain()
-        picked = pick(recall(query, kinds))
+        picked = pick(recall(asked, kinds))
         if not picked and (fallen := plain()):
             notes.append(f"{name}: nothing fits the query; what is shown without one")
             return fallen
@@ -110,16 +116,14 @@ def gather(
         )  # fmt: skip
 
     def entities() -> Sequence[RecordLine]:
-        shown = [record for record in records.of(Kind.ENTITY) if curation.is_shown(record)]
+        shown = [record for record in records.shown if record.kind is Kind.ENTITY]
         return best(
             "Entities", ("entity",), lambda hits: [records.line(r) for r in _among(hits, shown)[: wanted.entities]],
             lambda: [records.line(record) for record in shown[: wanted.entities]],
         )  # fmt: skip
 
     def procedures() -> Sequence[RecordLine]:
-        sure = [
-            r for r in records.of(Kind.PROCEDURE) if curation.is_shown(r) and curation.status(r) == curation.CONFIRMED
-        ]
+        sure = [r for r in records.shown if r.kind is Kind.PROCEDURE and curation.status(r) == curation.CONFIRMED]
         return best(
             "Procedures", ("procedure",), lambda hits: [records.line(record) for record in _among(hits, sure)],
             lambda: [records.line(record) for record in sure],
@@ -142,6 +146,11 @@ def gather(
         soon=records.soon,
         notes=tuple(notes),
     )
+
+
+def as_words(query: str) -> str:
+    """Make a sentence a query of words: what quotes and minuses ask for in a search is only punctuation in it."""
+    return " ".join(re.sub(r'"|(?<!\S)-+', " ", query).split())
 
 
 def _among(hits: Hits, records: Sequence[Curated]) -> list[Curated]:
@@ -194,7 +203,8 @@ def find_thread(tools: Tools, name: str) -> Thread:
         return found[0]
     import difflib  # for a mistyped name alone
 
-    close = difflib.get_close_matches(plain.casefold(), {t.slug.casefold(): t for t in every}, 5, 0.4)
+    names = {layout.folded(name): t.slug for t in every for name in (t.title, t.slug)}
+    close = dict.fromkeys(names[near] for near in difflib.get_close_matches(layout.folded(plain), names, 5, 0.4))
     hint = f"the closest: {', '.join(close)}" if close else "`pyramid topic list` shows the topics"
     raise NoSuchHandle(f"no topic {plain[:80]!r}; {hint}")
 
@@ -221,12 +231,12 @@ def session_text(tools: Tools, session: Session) -> SessionText:
 
 
 def related(entity: Entity, every: Iterable[Curated]) -> list[Curated]:
-    """List the records that an entity links to, and those that link to it."""
+    """List the entities that one links to, and those that link to it; pruned ones are left out."""
     handles = {layout.folded(entity.handle), *(layout.folded(name) for name in (entity.name, *entity.aliases))}
     to = {layout.folded(link.rsplit("/", 1)[-1]) for link in entity.links}
     found: list[Curated] = []
     for record in every:
-        if not isinstance(record, Entity) or record.handle == entity.handle:
+        if not isinstance(record, Entity) or record.path == entity.path or curation.status(record) == curation.PRUNED:
             continue
         names = {layout.folded(record.handle), *(layout.folded(name) for name in (record.name, *record.aliases))}
         links = {layout.folded(link.rsplit("/", 1)[-1]) for link in record.links}

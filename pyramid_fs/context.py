@@ -153,6 +153,10 @@ class Status:
     index: dict[str, int | None]
     watcher: str | None = None
     warnings: tuple[str, ...] = ()
+    pending: int = 0
+    """Records that wait for a person."""
+    soon: int = 0
+    """So many of them will be pruned within a week."""
 
 
 @dataclass(frozen=True, slots=True)

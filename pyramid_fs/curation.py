@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
-from difflib import SequenceMatcher
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from pyramid_fs import times, words
+from pyramid_fs import layout, times
 from pyramid_fs.notes import Curated, Entity, Kind
 
 if TYPE_CHECKING:
@@ -36,9 +35,14 @@ def status(record: Curated) -> str:
     return record.status if record.status in {CONFIRMED, PRUNED} else PENDING
 
 
-def is_shown(record: Curated) -> bool:
-    """Whether a record belongs in a bundle: not pruned, and not superseded by another."""
-    return status(record) != PRUNED and not record.superseded_by
+def shown(records: Sequence[Curated]) -> list[Curated]:
+    """Leave what belongs in a bundle: not pruned, and not superseded, unless by one that was pruned itself."""
+    pruned = {layout.folded(record.handle) for record in records if status(record) == PRUNED}
+    return [
+        record
+        for record in records
+        if status(record) != PRUNED and (not record.superseded_by or layout.folded(record.superseded_by) in pruned)
+    ]
 
 
 def ordered(records: Iterable[Curated]) -> list[Curated]:
@@ -47,8 +51,21 @@ def ordered(records: Iterable[Curated]) -> list[Curated]:
 
 
 def contradicted(records: Iterable[Curated]) -> frozenset[str]:
-    """Give the handles that another record, which is not pruned, contradicts."""
-    return frozenset(handle for record in records if status(record) != PRUNED for handle in record.contradicts)
+    """Give the handles, folded, that another record, which is not pruned, contradicts."""
+    return frozenset(
+        layout.folded(handle) for record in records if status(record) != PRUNED for handle in record.contradicts
+    )
+
+
+def leads_to(record: Curated, to: Curated, records: Iterable[Curated]) -> bool:
+    """Whether a record is superseded by another, at once or over others."""
+    by = {layout.folded(each.handle): layout.folded(each.superseded_by) for each in records}
+    at, left = layout.folded(record.handle), len(by)
+    while at and left:
+        at, left = by.get(at, ""), left - 1
+        if at == layout.folded(to.handle):
+            return True
+    return False
 
 
 # Pruning
@@ -67,9 +84,9 @@ def unclear(record: Curated) -> str:
     if record.confidence is None:
         said = "is no number from 0 to 1" if record.says_confidence else "is missing"
         return f"its `confidence` {said}: it is never pruned"
-    if not record.is_dated or record.problem:
-        return "its `created` can't be read: it is never pruned"
-    return ""
+    if record.problem:
+        return f"{record.problem}; it is never pruned"
+    return "" if record.is_dated else "its `created` is missing: it is never pruned"
 
 
 def due(
@@ -79,13 +96,20 @@ def due(
     for record in records:
         if status(record) != PENDING or unclear(record) or record.confidence is None:
             continue
-        if record.confidence < rules.prune_below and since(record, extracted) + rules.prune_after <= now:
+        if record.confidence < rules.prune_below and _due_at(record, extracted, rules) <= now:
             yield record
+
+
+def _due_at(record: Curated, extracted: Mapping[str, datetime], rules: Curation) -> datetime:
+    try:
+        return since(record, extracted) + rules.prune_after
+    except OverflowError:  # a date at the end of all calendars
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def due_day(record: Curated, extracted: Mapping[str, datetime], rules: Curation, zone: tzinfo) -> str:
     """Give the day when a record fell due, as two machines both write it."""
-    return times.day(since(record, extracted) + rules.prune_after, zone)
+    return times.day(_due_at(record, extracted, rules), zone)
 
 
 def soon(records: Iterable[Curated], extracted: Mapping[str, datetime], rules: Curation, now: datetime) -> int:
@@ -122,7 +146,7 @@ def duplicates(record: Curated, text: str, others: Iterable[tuple[Curated, str]]
 
 
 def _same_label(one: Entity, other: Entity) -> bool:
-    return not one.label or not other.label or words.fold(one.label) == words.fold(other.label)
+    return not one.label or not other.label or _plain(one.label) == _plain(other.label)
 
 
 def _names(entity: Entity) -> list[str]:
@@ -131,6 +155,8 @@ def _names(entity: Entity) -> list[str]:
 
 def _plain(text: str) -> str:
     """Leave of a text its words, without case, accents and marks."""
+    from pyramid_fs import words  # with a stemmer, which costs a reading command as much as its reading
+
     return " ".join(re.findall(r"\w+", words.fold(text)))
 
 
@@ -172,4 +198,6 @@ def _repeats(one: str, other: str) -> bool:
     mine, theirs = one.split(), other.split()
     if not mine or not theirs or min(len(mine), len(theirs)) < ALIKE * max(len(mine), len(theirs)) - 1:
         return False
+    from difflib import SequenceMatcher  # for a procedure that is written alone
+
     return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() >= ALIKE

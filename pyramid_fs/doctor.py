@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyramid_fs import files, layout
+from pyramid_fs import curation, files, layout
 from pyramid_fs.errors import Problem
-from pyramid_fs.notes import Card, Kind, Note, Shaped, Summary
+from pyramid_fs.notes import Card, Curated, Kind, Note, Shaped, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pyramid_fs.census import Census
 
 _FIXES = (
+    ("`confidence`", "confirm it or reject it, or write a number from 0 to 1 there: `confidence: 0.6`"),
+    ("`created` is missing", "confirm it or reject it, or write the day there: `created: 2026-11-29`"),
     ("encoding", "open it in an editor and save it as UTF-8"),
     ("NUL bytes", "restore it from a backup, or delete it"),
     ("its `created`", "write a date like 2026-11-29 there, or remove the line"),
@@ -50,7 +52,14 @@ def examine(census: Census) -> list[Problem]:
     """List all that a person should look at, sorted by path."""
     known = problems(census)
     named = {problem.path for problem in known}
-    more = [*_leftovers(census), *_strays(census), *_cards(census), *_forgotten(census), *_held(census)]
+    more = [
+        *_leftovers(census),
+        *_strays(census),
+        *_cards(census),
+        *_forgotten(census),
+        *_held(census),
+        *_unclear(census),
+    ]
     return sorted([*known, *(problem for problem in more if problem.path not in named)])
 
 
@@ -90,6 +99,14 @@ def _forgotten(census: Census) -> Iterator[Problem]:
     for file in census.values():
         if isinstance(file, Note) and census.is_forgotten(file):
             yield Problem(file.path, "it was forgotten, and an old copy brought it back: it is no note", "delete it")
+
+
+def _unclear(census: Census) -> Iterator[Problem]:
+    """Yield the records that wait for a person and would wait for ever."""
+    for top in ("entities", "procedures"):
+        for record in census.values(top):
+            if isinstance(record, Curated) and (reason := curation.unclear(record)):
+                yield Problem(record.path, reason, fix_for(reason))
 
 
 def _held(census: Census) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import format as pages
@@ -189,7 +190,7 @@ def read_shaped(path: str, kind: Kind, page: Page, touched: datetime, zone: tzin
         "handle": handle,
         "kind": kind,
         "created": created,
-        "name": page.text("name") if kind is Kind.ENTITY else page.text("title"),
+        "name": (page.text("name").strip() or handle) if kind is Kind.ENTITY else page.text("title"),
         "status": page.text("status").strip().lower(),
         "chars": len(page.body),
         "problem": page.problem or problem,
@@ -200,6 +201,8 @@ def read_shaped(path: str, kind: Kind, page: Page, touched: datetime, zone: tzin
     if kind not in {Kind.ENTITY, Kind.PROCEDURE}:
         return Shaped(**shared)
     shared |= _curated(page) | {"is_dated": dated is not Dated.FILE}
+    if not page.problem:  # else nothing is known of it
+        shared["status"] = shared["status"] or "pending"
     if kind is Kind.PROCEDURE:
         return Curated(**shared)
     return Entity(
@@ -216,11 +219,16 @@ def _curated(page: Page) -> dict[str, Any]:
         "confidence": confidence(typed),
         "says_confidence": bool(typed),
         "source": page.text("source"),
-        "duplicates": tuple(pages.links_of(page, "possible_duplicates")),
-        "superseded_by": next(iter(pages.links_of(page, "superseded_by")), ""),
-        "contradicts": tuple(pages.links_of(page, "contradicts")),
+        "duplicates": _named(page, "possible_duplicates"),
+        "superseded_by": next(iter(_named(page, "superseded_by")), ""),
+        "contradicts": _named(page, "contradicts"),
         "pruned": page.text("pruned").strip(),
     }
+
+
+def _named(page: Page, key: str) -> tuple[str, ...]:
+    """Give the handles that a key links to, whatever path a person wrote before them."""
+    return tuple(dict.fromkeys(links.name(link) for link in pages.links_of(page, key)))
 
 
 def confidence(text: str) -> float | None:
@@ -307,8 +315,13 @@ def spell_procedure(procedure: Curated, text: str) -> bytes:
 def _spelled(record: Curated) -> dict[str, Any]:
     return {
         "status": record.status,
-        "confidence": record.confidence,
+        "confidence": None if record.confidence is None else _six_digits(record.confidence),
         "source": record.source or None,
         "created": record.created,
         "possible_duplicates": [links.spell(handle) for handle in record.duplicates],
     }
+
+
+def _six_digits(number: float) -> float:
+    """Cut a number to the digits that front matter holds: rounded up, 0.8499999 would pass for 0.85."""
+    return float(Decimal(repr(number)).quantize(Decimal("0.000001"), ROUND_DOWN))

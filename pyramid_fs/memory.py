@@ -39,6 +39,7 @@ FACE = Face()
 """The command line's."""
 GROW_WAIT = 150.0
 """Seconds that `advance` waits for another process that grows the same model."""
+NOBODY = 'no summarizer is configured (kind = "none"): summaries wait for an agent to write them'
 SPENT = "the calls of today that nobody asks for are used up (calls_per_day)"
 SOME = 4
 """So many summaries a trigger, for growth that nobody asked for."""
@@ -136,11 +137,14 @@ class Memory(Shaping):
         """What is odd in the settings."""
         return (*self.vault.settings.warnings, *self.config.warnings)
 
-    def _tools(self, *, settled: bool = False) -> Tools:
+    def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools:
+        """Give what growth works with; where nothing is summarized, without the summarizers, which take time to import."""
         from pyramid_fs import issue
 
-        summarizer, own = self.summarizer or _NobodyWrites(), trust.templates(self.prompts)
-        return issue.Tools(self.census, summarizer, self._cache, self._clock, self._suffix, settled, own)
+        summarizer = self.summarizer if writes else None
+        own = trust.templates(self.prompts) if writes else ("", "")
+        tools = (self.census, summarizer or _NobodyWrites(), self._cache, self._clock, self._suffix)
+        return issue.Tools(*tools, settled, own)
 
     @property
     def prompts(self) -> list[trust.Prompt]:
@@ -514,7 +518,9 @@ class Memory(Shaping):
             raise UsageError("name summaries, or say which by tier, model or drafts: not both")
         if not (handles or tier is not None or models or drafts):
             raise UsageError("name the summaries to write again, or say which: --tier N, -m MODEL or --drafts")
-        writer = self.summarizer or _NobodyWrites()
+        writer = self.summarizer
+        if writer is None:
+            raise UsageError(f"{NOBODY}; `pyramid setup summarizer` sets up a model")
         if drafts and writer.draft:
             raise UsageError("no model is set up, and drafts wait for one: pyramid setup summarizer")
         names = self._named(models) if models else self.census.models()
@@ -530,11 +536,13 @@ class Memory(Shaping):
 
     def drafts(self, models: Sequence[str] = (), *, summarizer: Summarizer | None = None) -> int:
         """Count the summaries that a model, the configured one if none is given, could write again."""
-        writer = summarizer or self.summarizer
-        if writer is None or writer.draft:
-            return 0
         names = self._named(models) if models else self.census.models()
         self.census.refresh(names)
+        return self._drafts(names, summarizer or self.summarizer)
+
+    def _drafts(self, names: Sequence[str], writer: Summarizer | None) -> int:
+        if writer is None or writer.draft:
+            return 0
         return sum(summary.draft for name in names for summary in self.census.now(name).state.active.values())
 
     # Trying a summarizer
@@ -556,7 +564,7 @@ class Memory(Shaping):
 
         writer = summarizer or self.summarizer
         if writer is None:
-            raise UsageError('no summarizer is configured (kind = "none"): pyramid setup summarizer lists what can be')
+            raise UsageError(f"{NOBODY}; `pyramid setup summarizer` sets up a model")
         trial = self.trial(model)
         request = trial.request
 
@@ -597,8 +605,16 @@ class Memory(Shaping):
                 )
             )
         problems = tuple(doctor.problems(self.census))
-        said = (*self.warnings, *trust.warnings(self.prompts), *context.drafts_line(self.drafts()))
-        return context.Status(self.name, tuple(models), problems, self._index_counts(), self._watcher(), said)
+        said = (
+            *self.warnings,
+            *trust.warnings(self.prompts),
+            *context.drafts_line(self._drafts(self.census.models(), self.summarizer)),
+        )
+        records = self.records()
+        return context.Status(
+            self.name, tuple(models), problems, self._index_counts(), self._watcher(), said,
+            len(records.pending), records.soon,
+        )  # fmt: skip
 
     def stats(self, models: Sequence[str] = (), *, survival: bool = True) -> context.Stats:
         """Measure models (none named: all): lengths, calls, tokens, and what of the notes' facts survives.
@@ -787,7 +803,7 @@ class _NobodyWrites:
     name, draft, takes, slow = "none", False, 0, False
 
     def summarize(self, _: object) -> str:
-        raise UsageError('no summarizer is configured (kind = "none"): summaries wait for an agent to write them')
+        raise UsageError(NOBODY)
 
 
 def read_config(environ: Mapping[str, str], root: Path | None) -> settings.Config:

@@ -285,7 +285,8 @@ class _Run:
             rest = sum(len(self._chosen[name]) for name in (*self._todo, *self._busy))
             self._done.left = sum(model.left for model in self._open) + rest
             return False
-        if self._asking.rest():
+        is_more = self._asking.later or self._todo or any(not model.is_done for model in self._open)
+        if is_more and self._asking.rest():
             return True
         if not self._busy:
             return False

@@ -279,8 +279,15 @@ def status_text(found: Status) -> str:
         facts += [f"{model.revised} revised"] if model.revised else []
         lines += [f"{model.name}: {' · '.join(facts)}", *(f"  {reason}" for reason in model.waiting)]
     lines += ["", *problems_lines(found.problems)] if found.problems else []
+    lines += ["", pending_line(found.pending, found.soon)] if found.pending else []
     lines += ["", _index_line(found.index), *([f"Watcher: {found.watcher}"] if found.watcher else []), *found.warnings]
     return "\n".join(lines).rstrip()
+
+
+def pending_line(count: int, soon: int) -> str:
+    """Say how many records wait for a person, and how many of them not for long."""
+    ends = f" ({soon} of them will be pruned within a week)" if soon else ""
+    return f"{count} {'record waits' if count == 1 else 'records wait'} for a person: pyramid pending{ends}"
 
 
 def _index_line(index: Mapping[str, int | None]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from pyramid_fs.errors import DiskError, ExistsAlready, RefusedWrite, UsageError
 from pyramid_fs.notes import Curated, Entity, Kind, Session, Shaped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pyramid_fs.issue import Tools
@@ -68,12 +69,13 @@ def save_session(
     it still is as the store wrote it. Raise RefusedWrite where a person has edited it.
     """
     clean = _clean(text)
-    known = [card for card in tools.census.values("topics") if isinstance(card, Shaped)]
-    slugs, made = _topics(tools, topics, known)
+    named = _topics(tools, topics)
+    slugs, session = list(named), session.strip()
     first = _session(tools, session) if session else None
     if first:
         _go_on(tools, first, clean, slugs, replaces=replaces)
-        return Saved(first.handle, first.path, tuple(dict.fromkeys((*first.topics, *slugs))), tuple(made), is_new=False)
+        made = _make_topics(tools, named)
+        return Saved(first.handle, first.path, tuple(_with(first.topics, slugs)), made, is_new=False)
     time = started or tools.clock()
     day = times.day(time, tools.census.vault.settings.zone)
     words = title or (slugs[0] if slugs else clean)
@@ -84,7 +86,7 @@ def save_session(
             files.create(tools.census.vault.root / path, kinds.spell_session(new, clean))
         except ExistsAlready:
             continue
-        return Saved(layout.handle(path), path, tuple(slugs), tuple(made), is_new=True)
+        return Saved(layout.handle(path), path, tuple(slugs), _make_topics(tools, named), is_new=True)
     raise ExistsAlready(f"{path} and the names after it are taken")
 
 
@@ -96,23 +98,38 @@ def _clean(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def _topics(tools: Tools, topics: Sequence[str], known: Sequence[Shaped]) -> tuple[list[str], list[str]]:
-    """Give the slugs of topics that are named by slug or title, and those that were made."""
-    slugs, made = [], []
-    for topic in dict.fromkeys(name.strip() for name in topics if name.strip()):
-        there = next((card.handle for card in known if is_called(card, topic)), "")
-        slug = there or layout.topic_slug(topic.removeprefix("[[").removesuffix("]]"))
-        if not there:
-            there = next((card.handle for card in known if layout.same_name(card.handle, slug)), "")
-        if not there:
-            path = f"topics/{slug}.md"
-            try:
-                files.create(tools.census.vault.root / path, kinds.spell_topic(topic, tools.clock()))
+def _topics(tools: Tools, topics: Sequence[str]) -> dict[str, str]:
+    """Give the slugs of topics that are named by slug or title; those without a card come with the title it gets."""
+    known = [card for card in tools.census.values("topics") if isinstance(card, Shaped)]
+    found: dict[str, str] = {}
+    for topic in topics:
+        title = " ".join(topic.strip().removeprefix("[[").removesuffix("]]").split())
+        if not title:
+            continue
+        there = next((card.handle for card in known if is_called(card, title)), "")
+        slug = there or layout.topic_slug(title)
+        there = there or next((card.handle for card in known if layout.same_name(card.handle, slug)), "")
+        if there:
+            found.setdefault(there, "")
+        elif not any(layout.same_name(slug, other) for other in found):
+            found[slug] = title
+    return found
+
+
+def _make_topics(tools: Tools, named: Mapping[str, str]) -> tuple[str, ...]:
+    """Make the cards that are missing; give their slugs."""
+    made = []
+    for slug, title in named.items():
+        with suppress(ExistsAlready):  # another process was faster
+            if title:
+                files.create(tools.census.vault.root / f"topics/{slug}.md", kinds.spell_topic(title, tools.clock()))
                 made.append(slug)
-            except ExistsAlready:
-                pass
-        slugs.append(there or slug)
-    return list(dict.fromkeys(slugs)), made
+    return tuple(made)
+
+
+def _with(topics: Sequence[str], more: Sequence[str]) -> list[str]:
+    known = {layout.folded(topic) for topic in topics}
+    return [*topics, *(slug for slug in more if layout.folded(slug) not in known)]
 
 
 def is_called(card: Shaped, name: str) -> bool:
@@ -136,9 +153,9 @@ def _go_on(tools: Tools, first: Session, text: str, slugs: Sequence[str], *, rep
     if replaces:
         if text != page.body:
             data = pages.set_body(data, text)
-    elif text not in page.body:
+    elif f"\n\n{text}\n\n" not in f"\n\n{page.body}\n\n":  # the same again adds nothing
         data = pages.set_body(data, f"{page.body}\n\n{text}")
-    topics = list(dict.fromkeys((*first.topics, *slugs)))
+    topics = _with(first.topics, slugs)
     if topics != list(first.topics):
         data = pages.set_key(data, "topics", [f"[[{slug}]]" for slug in topics])
     if data != old:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from pyramid_fs import curation, layout
+from pyramid_fs import curation, layout, links
 from pyramid_fs.errors import ExistsAlready, UsageError
 from pyramid_fs.notes import Curated, Entity, Kind, Session
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pyramid_fs.census import Census
     from pyramid_fs.context import Hits, Map
     from pyramid_fs.extractors import Extractor
-    from pyramid_fs.importers.conversations import Conversation
+    from pyramid_fs.importers.conversations import Bad, Conversation
     from pyramid_fs.importers.sessions import Sessions
     from pyramid_fs.issue import Tools
     from pyramid_fs.settings import Config
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 CONVERSATIONS = {"claude-code": "claude_code", "claude": "claude_export", "chatgpt": "chatgpt"}
 """Kinds of conversations, and the modules that read them."""
 SESSIONS_LOCK = "sessions.lock"
+SAVE_LOCK = "save-session.lock"
+SAVE_WAIT = 20.0
+"""Seconds to wait for the moment in which another process saves a digest: a session has one."""
 BACKFILL_LOCK = "backfill.lock"
 BACKFILL_WAIT = 150.0
 """Seconds that `backfill` waits for another process that is at it."""
@@ -48,7 +52,7 @@ class Shaping:
     _clock: Callable[[], datetime]
     _extractor: Extractor | None
 
-    def _tools(self, *, settled: bool = False) -> Tools:
+    def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools:
         raise NotImplementedError
 
     def recall(self, query: str, **asked: Any) -> Hits:
@@ -71,7 +75,7 @@ class Shaping:
             return self.recall(text, kinds=kinds, limit=bundle.LOOKED_AT)
 
         whole = found or self._answers.whole_map()
-        return bundle.gather(self._tools(), whole, settings.shown, settings.curation, query, best)
+        return bundle.gather(self._tools(writes=False), whole, settings.shown, settings.curation, query, best)
 
     def boot_tokens(self, found: Map) -> int:
         """Say what a session's start costs, in tokens, as estimated."""
@@ -99,14 +103,15 @@ class Shaping:
         from pyramid_fs import bundle
 
         self.census.refresh()
-        return [bundle.topic_line(self._tools(), thread) for thread in bundle.list_threads(self._tools())]
+        tools = self._tools(writes=False)
+        return [bundle.topic_line(tools, thread) for thread in bundle.list_threads(tools)]
 
     def topic_history(self, topic: str) -> History:
         """Give a thread's sessions, newest first, as far as they fit; raise NoSuchHandle with the closest names."""
         from pyramid_fs import bundle
 
         self.census.refresh()
-        return bundle.history(self._tools(), str(self.vault.root), topic)
+        return bundle.history(self._tools(writes=False), str(self.vault.root), topic)
 
     def save_session(
         self,
@@ -123,13 +128,21 @@ class Shaping:
 
         A session has one digest: a further text under the same id is added to it (or takes its place: `replaces`).
         """
-        from pyramid_fs import shapes
+        from pyramid_fs import files, shapes
 
         self.vault.write_allowed()
-        self.census.refresh()
-        return shapes.save_session(
-            self._tools(), text, topics, session=session, title=title, source=source, started=started, replaces=replaces
-        )
+        with files.locked(self._cache / SAVE_LOCK, SAVE_WAIT):
+            self.census.refresh()
+            return shapes.save_session(
+                self._tools(writes=False),
+                text,
+                topics,
+                session=session,
+                title=title,
+                source=source,
+                started=started,
+                replaces=replaces,
+            )
 
     def sessions(self) -> list[SessionText]:
         """List the session digests, newest first."""
@@ -138,20 +151,34 @@ class Shaping:
         self.census.refresh()
         found = [s for s in self.census.values("sessions") if isinstance(s, Session)]
         ordered = sorted(found, key=lambda s: (s.created, s.handle), reverse=True)
-        return [bundle.session_text(self._tools(), session) for session in ordered]
+        return [bundle.session_text(self._tools(writes=False), session) for session in ordered]
 
     # Entities and procedures
 
-    def _records(self) -> Records:
+    def records(self) -> Records:
+        """Give the entities and procedures as the last refresh found them."""
         from pyramid_fs import bundle
 
+        return bundle.Records(self._tools(writes=False), self.vault.settings.curation)
+
+    def _records(self) -> Records:
         self.census.refresh()
-        return bundle.Records(self._tools(), self.vault.settings.curation)
+        return self.records()
 
     def propose(
-        self, kind: str, text: str, *, label: str = "", confidence: float | None = None, source: str = ""
+        self,
+        kind: str,
+        text: str,
+        *,
+        label: str = "",
+        about: str = "",
+        confidence: float | None = None,
+        source: str = "",
     ) -> Proposed:
-        """Add a pending entity (`text` is its name) or procedure: likely duplicates are flagged, never skipped."""
+        """Add a pending entity (`text` is its name, `about` what else is known) or procedure.
+
+        Likely duplicates are flagged, never skipped.
+        """
         from pyramid_fs import shapes
 
         self.vault.write_allowed()
@@ -159,8 +186,9 @@ class Shaping:
             raise UsageError(f"what is proposed is an `entity` or a `procedure`, not {kind[:40]!r}")
         self.census.refresh()
         if kind == Kind.ENTITY:
-            return shapes.add(self._tools(), shapes.entity(text, label, confidence, source, self._clock()), "")
-        return shapes.add(self._tools(), shapes.procedure(confidence, source, self._clock()), text)
+            made = shapes.entity(text, label, confidence, source, self._clock())
+            return shapes.add(self._tools(writes=False), made, about)
+        return shapes.add(self._tools(writes=False), shapes.procedure(confidence, source, self._clock()), text)
 
     def add_entity(self, name: str, kind: str = "", text: str = "") -> str:
         """Add an entity as a person does: confirmed; one of a like name is flagged, never skipped. Give its handle."""
@@ -171,7 +199,7 @@ class Shaping:
         self.vault.write_allowed()
         self.census.refresh()
         made = replace(shapes.entity(name, kind, None, "", self._clock()), status=curation.CONFIRMED)
-        return shapes.add(self._tools(), made, text).handle
+        return shapes.add(self._tools(writes=False), made, text).handle
 
     def add_procedure(self, text: str) -> str:
         """Add a procedural note as a person does: confirmed. Give its handle."""
@@ -182,7 +210,7 @@ class Shaping:
         self.vault.write_allowed()
         self.census.refresh()
         made = replace(shapes.procedure(None, "", self._clock()), status=curation.CONFIRMED)
-        return shapes.add(self._tools(), made, text).handle
+        return shapes.add(self._tools(writes=False), made, text).handle
 
     def entities(self, *, pruned: bool = False) -> list[RecordLine]:
         """List the entities: confirmed before pending, the newest first."""
@@ -212,11 +240,15 @@ class Shaping:
     def _entity(self, name: str, records: Records) -> Entity:
         """Find an entity by its handle, its name or an alias."""
         plain = name.strip().removeprefix("[[").removesuffix("]]")
-        for entity in records.of(Kind.ENTITY):
-            if isinstance(entity, Entity) and any(
-                layout.same_name(plain, called) for called in (entity.handle, entity.name, *entity.aliases)
-            ):
-                return entity
+        every = [entity for entity in records.of(Kind.ENTITY) if isinstance(entity, Entity)]
+        kept = [entity for entity in every if curation.status(entity) != curation.PRUNED]
+        called = [
+            *(entity for entity in every if layout.same_name(plain, entity.handle)),
+            *(entity for entity in kept if layout.same_name(plain, entity.name)),
+            *(entity for entity in kept if any(layout.same_name(plain, alias) for alias in entity.aliases)),
+        ]
+        if called:
+            return called[0]
         file = self.census.find(name)
         if isinstance(file, Entity):
             return file
@@ -260,7 +292,9 @@ class Shaping:
         old, new = self._curated(handle), self._curated(by)
         if old.handle == new.handle:
             raise UsageError("a record can't supersede itself")
-        self.vault.set_keys(old.path, {"superseded_by": f"[[{new.handle}]]"})
+        if curation.leads_to(new, old, self.records().all):
+            raise UsageError(f"{old.handle} takes the place of {new.handle} already: both would be gone")
+        self.vault.set_keys(old.path, {"superseded_by": links.spell(new.handle)})
         return [old.handle, new.handle]
 
     def contradict(self, handle: str, other: str) -> list[str]:
@@ -271,7 +305,7 @@ class Shaping:
         if one.handle == two.handle:
             raise UsageError("a record can't contradict itself")
         if two.handle not in one.contradicts:
-            self.vault.set_keys(one.path, {"contradicts": [f"[[{each}]]" for each in (*one.contradicts, two.handle)]})
+            self.vault.set_keys(one.path, {"contradicts": [links.spell(to) for to in (*one.contradicts, two.handle)]})
         return [one.handle, two.handle]
 
     # Extraction
@@ -296,8 +330,8 @@ class Shaping:
 
         if not dry:
             self.vault.write_allowed()
-        admit, tools = self.vault.settings.curation.admit, self._tools()
-        with files.locked(self._cache / BACKFILL_LOCK, BACKFILL_WAIT):
+        admit, tools = self.vault.settings.curation.admit, self._tools(writes=False)
+        with nullcontext() if dry else files.locked(self._cache / BACKFILL_LOCK, BACKFILL_WAIT):
             self.census.refresh()
             return backfill.backfill(tools, self.extractor, admit, before=before, limit=limit, dry=dry, step=step)
 
@@ -315,18 +349,26 @@ class Shaping:
         Each becomes a digest once, written by the configured summarizer, and again where it has gone on since.
         """
         import importlib
+        from dataclasses import replace
 
-        from pyramid_fs import files
+        from pyramid_fs import digests, files
         from pyramid_fs.importers import sessions
+        from pyramid_fs.importers.conversations import Conversation
+
+        def titled(each: Conversation | Bad) -> Conversation | Bad:
+            return replace(each, title=digests.title_of(each)) if isinstance(each, Conversation) else each
 
         if not dry:
             self.vault.write_allowed()
         if kind not in CONVERSATIONS:
             raise UsageError(f"{kind[:40]!r} is no kind of conversation; there are: {', '.join(CONVERSATIONS)}")
         reader = importlib.import_module(f"pyramid_fs.importers.{CONVERSATIONS[kind]}")
-        with files.locked(self._cache / SESSIONS_LOCK, BACKFILL_WAIT):
+        with nullcontext() if dry else files.locked(self._cache / SESSIONS_LOCK, BACKFILL_WAIT):
             self.census.refresh()
-            return sessions.bring_in(self._tools(), reader.read(path), self._digest, topics=topics, dry=dry, step=step)
+            found = (titled(each) for each in reader.read(path))
+            return sessions.bring_in(
+                self._tools(writes=False), found, self._digest, digests.stays_out, topics=topics, dry=dry, step=step
+            )
 
     def _digest(self, talk: Conversation) -> str:
         from pyramid_fs import digests
@@ -346,5 +388,5 @@ class Shaping:
         if not dry:
             self.vault.write_allowed()
         records = self._records()
-        found = backfill.prune(self._tools(), self.vault.settings.curation, dry=dry)
+        found = backfill.prune(self._tools(writes=False), self.vault.settings.curation, dry=dry)
         return [(records.line(record), day) for record, day in found]

@@ -21,7 +21,7 @@ from watchdog.observers import Observer
 
 from pyramid_fs import files, growing, layout, watching
 from pyramid_fs.errors import DiskError, Locked, PyramidError
-from pyramid_fs.memory import BEAT, WATCH_LOCK, Memory
+from pyramid_fs.memory import BEAT, WATCH_LOCK, Memory, utc_now
 from pyramid_fs.watching import WHOLE
 
 if TYPE_CHECKING:
@@ -354,10 +354,11 @@ class Watcher:
         *,
         environ: Mapping[str, str] = os.environ,
         polls: bool = False,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """`say` tells a person one line; with `polls` it looks every few seconds and waits for no events."""
-        self._environ, self._say_line, self._polls = environ, say, polls
-        self._memory = Memory(root, environ=environ)
+        self._environ, self._say_line, self._polls, self._clock = environ, say, polls, clock
+        self._memory = Memory(root, environ=environ, clock=clock)
         self._root, self._cache = self._memory.vault.root, self._memory.cache
         self._marks = Marks()
         self._agenda: Agenda = {}
@@ -536,7 +537,7 @@ class Watcher:
         """Begin anew once all of it can be read: other folders may lie there now, under the same names."""
         try:
             with contextlib.ExitStack() as unless_read:
-                fresh = Memory(self._root, environ=self._environ)
+                fresh = Memory(self._root, environ=self._environ, clock=self._clock)
                 unless_read.callback(fresh.close)
                 fresh.look()
                 fresh.census.models()
@@ -563,7 +564,7 @@ class Watcher:
             return
         self._settings = mark
         try:
-            fresh = Memory(self._root, environ=self._environ)
+            fresh = Memory(self._root, environ=self._environ, clock=self._clock)
         except PyramidError as error:
             self._say(f"{error}; going on as before")
             return
@@ -643,15 +644,18 @@ class Watcher:
         memory = self._memory
         if not memory.config.background or memory.vault.settings.read_only:
             return
-        today = datetime.now(memory.vault.settings.zone).date()
+        today = self._clock().astimezone(memory.vault.settings.zone).date()
         if today != self._pruned:
             self._pruned = today
-            pruned = memory.prune()
-            log.info("pruned %d records that nobody confirmed", len(pruned))
+            self._safely("pruning", self._prune)
         sessions = {file.handle for file in memory.census.values("sessions")}
         if sessions - self._sessions:
             self._agenda["extract", ""] = time.monotonic() + memory.vault.settings.shape.settle.total_seconds()
         self._sessions = sessions
+
+    def _prune(self) -> None:
+        if pruned := self._memory.prune():
+            log.info("pruned %d records that nobody confirmed", len(pruned))
 
     def _extract(self) -> None:
         """Go through session digests: a few here, or all in a process of its own where that is slow."""

@@ -16,7 +16,7 @@ import mcp
 from mcp.types import Implementation
 
 from pyramid_fs.mcp_server import answers
-from pyramid_fs.mcp_server.desk import Desk
+from pyramid_fs.desk import Desk
 from pyramid_fs.mcp_server.growth import Growth
 from pyramid_fs.mcp_server.server import Server
 from pyramid_fs.mcp_server.tools import Toolbox

@@ -4,14 +4,17 @@
         server.script([THROTTLED, HANG, OK])     # then sound summaries, for ever
         ... SummarizerSettings(kind="openai", model="small", base_url=server.url) ...
         assert server.calls == 3
+        assert [told.text for told in server.told] == [None, ...]
 
-One thread a connection, loopback only, nothing outlives the `with`.
+One thread a connection, loopback only, nothing outlives the `with`. As a process of its own, `python models.py SECONDS`
+prints the base URL, answers soundly after so many seconds, and prints how often once its standard input ends.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import time
 from collections import deque
@@ -34,11 +37,13 @@ class Step:
 
     status: int = 200
     text: str | None = None
-    """What the model says; None for a sound summary."""
+    """What the model says, `{key}` being the key that was sent; None for a sound summary."""
     ended: str = ""
     """`length`, `filter` or `refusal`; empty for a text that came to its end."""
     body: bytes | None = None
     """The whole body instead."""
+    escapes: bool = False
+    """Every letter of what the model says is spelled as JSON's `\\u0041`."""
     message: str = ""
     """An error's message; `{key}` is the key that was sent."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -54,6 +59,7 @@ class Step:
 
 
 OK = Step()
+EMPTY = Step(text="")
 HANG = Step(delay=ENDLESS)
 DRIP = Step(drip=0.05)
 DRIP_HEAD = Step(drip=0.05, drips_head=True)
@@ -102,6 +108,16 @@ class Asked:
         return self.headers.get("x-api-key") or self.headers.get("authorization", "").removeprefix("Bearer ")
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One call, and what was sent for it to the last byte."""
+
+    asked: Asked
+    step: Step
+    text: str | None
+    """What the model said, None in an error."""
+
+
 class Server:
     """The server; `per_second` and `at_once` are limits that it holds with 429, `key` and `model` what it accepts."""
 
@@ -110,6 +126,8 @@ class Server:
     ) -> None:
         self.key, self.model, self.per_second, self.at_once, self.delay = key, model, per_second, at_once, delay
         self.asked: list[Asked] = []
+        self.told: list[Told] = []
+        """Those that were answered; the others hang, were cut off, or the caller went away."""
         self.turned_away = 0
         """Calls beyond a limit."""
         self.most_at_once = 0
@@ -140,10 +158,20 @@ class Server:
     def calls(self) -> int:
         return len(self.asked)
 
+    @property
+    def good(self) -> list[Told]:
+        """The sound answers."""
+        return [told for told in self.told if told.step.status == 200 and told.step.text is told.step.body is None]
+
     def script(self, steps: Iterable[Step]) -> None:
         """Say how the next calls are answered."""
         with self._lock:
             self._steps.extend(steps)
+
+    def stop_scripting(self) -> None:
+        """Answer soundly from now on."""
+        with self._lock:
+            self._steps.clear()
 
     def enter(self, asked: Asked) -> Step:
         with self._lock:
@@ -153,7 +181,7 @@ class Server:
             if self._is_too_much(asked.at):
                 self.turned_away += 1
                 return THROTTLED if not self.per_second else replace(THROTTLED, headers={"retry-after": "1"})
-            step = self._steps.popleft() if self._steps else slow(self.delay)
+            step = self._steps.popleft() if self._steps else slow(self.delay) if self.delay else OK
         if self.key and asked.key != self.key:
             return Step(401, message="Incorrect API key provided: {key}")
         if self.model and asked.body.get("model") != self.model:
@@ -201,31 +229,45 @@ class _Connection(BaseHTTPRequestHandler):
         """Keep quiet."""
 
     def _answer(self, asked: Asked, step: Step) -> None:
-        body = _body(asked, step)
+        text = _said(asked, step)
+        body = _body(asked, step, text)
         head = {"content-type": "application/json", "content-length": str(len(body)), **step.headers}
         lines = [f"HTTP/1.1 {step.status} Told", *(f"{name}: {value}" for name, value in head.items()), "", ""]
-        self._send("\r\n".join(lines).encode(), step.drip if step.drips_head else 0.0)
-        self._send(body[: int(len(body) * step.keep)], step.drip)
+        with suppress(OSError):
+            self._send("\r\n".join(lines).encode(), step.drip if step.drips_head else 0.0)
+            self._send(body[: int(len(body) * step.keep)], step.drip)
+            if step.keep == 1:
+                self.models.told.append(Told(asked, step, text))
 
     def _send(self, data: bytes, pause: float) -> None:
-        with suppress(OSError):
-            for part in (data[at : at + 1] for at in range(len(data))) if pause else (data,):
-                self.wfile.write(part)
-                if pause and self.models.over.wait(pause):
-                    return
+        for part in (data[at : at + 1] for at in range(len(data))) if pause else (data,):
+            self.wfile.write(part)
+            if pause and self.models.over.wait(pause):
+                raise ConnectionAbortedError
 
 
-def _body(asked: Asked, step: Step) -> bytes:
+def _said(asked: Asked, step: Step) -> str | None:
+    """Give what the model says; None where it gets no say."""
+    if step.body is not None or step.status != 200:
+        return None
+    text = sound(asked.prompt) if step.text is None else step.text.replace("{key}", asked.key)
+    text = "\n".join(sources(asked.prompt)) if text == "\0echo" else text
+    return text[: len(text) // 2] if step.ended == "length" else text
+
+
+def _body(asked: Asked, step: Step, text: str | None) -> bytes:
     is_chat = asked.path.endswith("/chat/completions")
     if step.body is not None:
         return step.body
     if step.status != 200:
         error = {"type": "error", "message": step.message.replace("{key}", asked.key)}
         return json.dumps({"error": error} if is_chat else {"type": "error", "error": error}).encode()
-    text = sound(asked.prompt) if step.text is None else step.text
-    text = "\n".join(sources(asked.prompt)) if text == "\0echo" else text
-    text = text[: len(text) // 2] if step.ended == "length" else text
-    return json.dumps((_chat if is_chat else _message)(asked, step.ended, text)).encode()
+    said = json.dumps((_chat if is_chat else _message)(asked, step.ended, text or "")).encode()
+    if not step.escapes or not text:
+        return said
+    return said.replace(
+        json.dumps(text).encode(), f'"{"".join(f"{chr(92)}u{ord(sign):04x}" for sign in text)}"'.encode()
+    )
 
 
 def _chat(asked: Asked, ended: str, text: str) -> dict[str, Any]:
@@ -254,6 +296,15 @@ def _message(asked: Asked, ended: str, text: str) -> dict[str, Any]:
         "stop_sequence": None,
         "usage": {"input_tokens": len(asked.prompt) // 4, "output_tokens": len(text) // 4},
     }
+
+
+# Settings
+
+
+def settings(kind: str, url: str, **more: object) -> str:
+    """Spell the `config.toml` of somebody whose summaries this server writes."""
+    said = {"kind": kind, "model": "small", "base_url": url, "timeout": 20.0, **more}
+    return "\n".join(["[summarizer]", *(f"{name} = {json.dumps(value)}" for name, value in said.items()), ""])
 
 
 # A sound summary
@@ -296,3 +347,16 @@ def _joined(words: Sequence[str], size: int) -> str:
     said = said.strip(" .。।,;:，、!?！？")
     end = "。" if re.search(rf"[{EASTERN}]", said) else "।" if re.search("[\u0900-\u097f]", said) else "."
     return f"{said}{end}" if said else ""
+
+
+def main(delay: float) -> None:
+    """Serve until the input ends."""
+    with Server(delay=delay) as server:
+        sys.stdout.write(f"{server.url}\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+        sys.stdout.write(f"{server.calls}\n")
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]))

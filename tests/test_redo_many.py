@@ -179,6 +179,9 @@ def test_what_makes_no_request(memory: Memory, root: Path) -> None:
     assert len(drafts(root)) == 14
     with opened(root, None) as plain, pytest.raises(UsageError, match="pyramid setup summarizer"):
         plain.redo_many(drafts=True)
+    (root.parent / "config.toml").write_text('[summarizer]\nkind = "none"\n')
+    with opened(root, None) as plain, pytest.raises(UsageError, match="summaries wait for an agent"):
+        plain.redo_plan(tier=0)
 
 
 # What fails

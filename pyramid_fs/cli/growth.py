@@ -57,7 +57,9 @@ def advance(
     done = _with_progress(len(asked), lambda step, told: memory.advance(models, limit=limit, step=step, told=told))
     found = replace(done, planned=len(due))
     answer(found, render.advanced_text(found), as_json=as_json)
-    _say(context.drafts_line(memory.drafts(models)))
+    summarizer = memory.summarizer
+    if summarizer and not summarizer.draft:
+        _say(context.drafts_line(memory.drafts(models)))
     _say((*found.failed, *found.held))
     _say(f"{model} is being advanced by another process" for model in found.busy)
     if found.failed:
@@ -98,13 +100,14 @@ def _with_progress(due: int, run: Callable[[Callable[[Summary], None], Callable[
         show_eta=False,
         file=sys.stderr,
         item_show_func=lambda line: line,
+        width=0,  # as wide as what stands beside it leaves room for
         bar_template="%(label)s  [%(bar)s]  %(info)s",
     ) as bar:
 
         def step(summary: Summary) -> None:
             tokens = sum((call.tokens_in or 0) + (call.tokens_out or 0) for call in calls)
             said = render.progress_line(bar.pos + 1, due, time.monotonic() - begun, len(calls), tokens)
-            bar.update(1, f"{said} {summary.handle}")
+            bar.update(1, said if calls else f"{said} {summary.handle}")
 
         return run(step, calls.append)
 

@@ -129,9 +129,9 @@ def _save(ctx: click.Context, vault: str | None) -> None:
         if not memory.config.background:
             return
         if memory.summarizer and memory.summarizer.slow:
-            growing.detach(memory.name, ("import", "claude-code", "--", path))
+            growing.detach(memory.name, ("import", "claude-code", "--", str(Path(path).expanduser())))
             return
-        for line in memory.import_sessions("claude-code", Path(path)).bad:
+        for line in memory.import_sessions("claude-code", Path(path).expanduser()).bad:
             click.echo(f"pyramid: {line}", err=True)
     except (PyramidError, OSError) as error:
         click.echo(f"pyramid: {error}", err=True)

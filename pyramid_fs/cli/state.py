@@ -23,7 +23,7 @@ def status(memory: Memory, as_json: bool) -> None:
 
 @click.command()
 @click.argument("models", nargs=-1)
-@click.option("--no-survival", is_flag=True, help="Leave out what survives: read no note, in a large vault.")
+@click.option("--no-survival", is_flag=True, help="Leave out what survives, and read no note: quick in a large vault.")
 @verb()
 def stats(memory: Memory, models: tuple[str, ...], no_survival: bool, as_json: bool) -> None:
     """Measure models, or all: lengths, who wrote what, calls, tokens, and which facts survive at each tier.

@@ -49,7 +49,7 @@ _NO_VERB = (
 )
 _ORDER = _any(
     "run use ask check write read make keep add commit push test review verify confirm send call tell put set open close save store back "
-    "update install build deploy start stop restart delete remove rename move copy log note mark tag link cite quote show list give get "
+    "update install build deploy start stop restart delete remove rename move copy log note mark tag link cite quote show list give get correct keep "
     "take wait try do say speak reply answer respond format lint sign merge rebase pull fetch document explain summarize translate mention "
     "include avoid prefer ensure validate measure water feed lock turn switch wash clean book pay bring buy order cook leave never always "
     "do\\s+not don['’]t create pin bump record consult look search discuss offer propose let be only first please inform notify email"
@@ -65,7 +65,8 @@ _ENGLISH = _rules(
     (rf"^please\s+(?:always\s+|never\s+)?{_ORDER}\s", signs.ASSURED),
     (rf"^(?:before|after|when|whenever|while|if|unless|once|for|in|on|at|with|as\s+soon\s+as|every\s+time)\s[^,]{{3,120}},\s(?:please\s|then\s|first\s)?{_ORDER}\s(?!of\b)", signs.CONDITIONED),
     (rf"^(?:only|first)\s{_ORDER}\s", signs.ASSURED),
-    (rf"^{_ORDER}\s[^,.]{{3,120}}\s(?:before|after|whenever|unless|every\s+time|each\s+time|instead\s+of|rather\s+than)\s", signs.CONDITIONED),
+    (r"^(?:keep|use|stick\s+to|treat|prefer)\s(?!to\b|of\b|cases?\b)\w+", signs.PREFERRED),
+    (rf"^{_ORDER}\s[^,.]{{3,120}}\s(?:before|after|when|whenever|unless|every\s+time|each\s+time|instead\s+of|rather\s+than)\s", signs.CONDITIONED),
     (r"\bmust(?:\s+(?:not|never|always))?\s+(?!have\b|admit\b|say\b|confess\b|be\s+(?:the|a|an|so|nice|hard|great|tired)\b)\w+", signs.BOUND),
     (r"\b(?:should|shall)\s+(?:always|never)\s+(?!have\b)\w+", signs.BOUND),
     (r"\bprefers?\s+(?!not\s+to\s+say)\w+", signs.PREFERRED),
@@ -78,7 +79,8 @@ _GERMAN = _rules(
     (r"^(?:immer|niemals|nie|stets)\s+(?!mehr|wieder|noch|war|hatte|hat|wurde|ist)[\wäöüß ,-]{0,120}\w+en\b", signs.ORDERED),
     (r"^(?:ab\s+(?:jetzt|sofort|heute)|von\s+(?:jetzt|nun)\s+an|künftig|in\s+zukunft)\b", signs.FROM_NOW),
     (r"^(?:bitte|denk(?:e|t)?\s+daran|achte(?:t)?\s+darauf|stell(?:e|t)?\s+sicher|vergiss\s+nicht|vergesst\s+nicht|achten\s+sie)\b.{5}", signs.ASSURED),
-    (r"^(?:vor|nach|bevor|nachdem|wenn|bei|falls|sobald)\s[^.]{3,120}\s(?:immer|erst|zuerst|stets|niemals|nie|nicht|bitte)\s[^.]{0,80}\w+(?:en|ern|eln)\b[.!]?$", signs.CONDITIONED),
+    (r"^(?:vor|nach|bevor|nachdem|wenn|bei|falls|sobald|für|mit|ohne|auf|in|im|am|zu|zum)\s[^.]{3,120}\s(?:immer|erst|zuerst|stets|niemals|nie|nicht|bitte)\s[^.]{0,80}\w+(?:en|ern|eln)\b[.!]?$", signs.CONDITIONED),
+    (r"\bbitte\b(?!.{0,60}\bum\b)[^.]{3,100}\w+(?:en|ern|eln)[.!]?$", signs.ASSURED),
     (r"^(?:keine?n?)\s[\wäöüß ,-]{2,100}\w+(?:en|ern|eln)[.!]?$", signs.ORDERED),
     (r"\b(?:muss|müssen|musst|darf|dürfen|darfst)\b(?!.{0,100}\b(?:haben|sein)\s*[.!]$)(?=.{0,160}\b(?:immer|niemals|nie|nicht|kein\w*|vor\s+(?:jedem|jeder)|nur|stets|erst|zuerst|bevor|spätestens|werden)\b)", signs.BOUND),
     (r"\b(?:bevorzugt|bevorzuge|zieht\s.{1,60}\svor)\b", signs.PREFERRED),
@@ -104,6 +106,8 @@ _SPANISH = _rules(
 )  # fmt: skip
 _RUSSIAN = _rules(
     (r"^(?:всегда|никогда\s+не)\s+(?!был|была|было)(?:\w+\s){0,3}?\w+(?:ть|ться|ти|й|йте|йся|и|ите|ь|ьте)\b", signs.ORDERED),
+    (r"^\w+(?:[аяуео]й(?:те)?|ите|ьте|ись|итесь|йтесь)\s.{0,120}\b(?:если|когда|всегда|сразу|перед|каждый|каждую|каждое)\b", signs.CONDITIONED),
+    (r"\bвсегда\s(?:\w+\s)?\w+(?:йте|ите|ьте|[аяу]й)\b", signs.ORDERED),
     (r"^не\s+(?:\w+(?:ть|ти|й|йте|ите|и|ь)|надо|нужно)\b", signs.ORDERED),
     (r"^(?:отныне|с\s+этого\s+(?:момента|дня)|впредь|с\s+сегодняшнего\s+дня|теперь\s+всегда)\b", signs.FROM_NOW),
     (r"^(?:убедись|убедитесь|не\s+забудь\w*|не\s+забывай\w*|обязательно|пожалуйста,?|следи\w*\s+за)\s", signs.ASSURED),
@@ -117,7 +121,7 @@ _EASTERN = _rules(
     (r"^(?:请|務必|务必)?(?:总是|永远|始终|一定要|务必|切勿|请勿|不要|别|千万不要|千万别|禁止|严禁|必须|不得|不许|记得|注意)", signs.ORDERED),
     (r"^(?:从现在起|从今以后|今后|以后|从现在开始|从今天起)", signs.FROM_NOW),
     (r"(?:之前|(?<!以)前|时|后|之后)，?(?:请)?(?:必须|一定要|务必|先|要先|都要|不要|总是|不得|别)", signs.CONDITIONED),
-    (r"(?:必须|不得|不能|不可以|不允许|应该始终|一律|绝不能|都要)(?!说)", signs.BOUND),
+    (r"(?:必须|不要(?!紧)|切勿|请勿|严禁|不得|不能|不可以|不允许|应该始终|一律|绝不能|都要)(?!说)", signs.BOUND),
     (r"(?:偏好|更喜欢|喜欢用|习惯用|倾向于)", signs.PREFERRED),
     (r"(?:希望|要求|让)(?:我们|我|你|大家|助手)(?:每次|总是|不要|始终|先|都|以后|一律|必须|在)", signs.WANTED),
     (r"^請?(?:總是|一定要|務必|請勿|不要|別|必須|不得|記得)", signs.ORDERED),
@@ -137,11 +141,12 @@ _OTHERS = _rules(
     (r"^(?:من\s+الآن\s+فصاعدا\S*|منذ\s+الآن|ابتداء\S*\s+من\s+اليوم)", signs.FROM_NOW),
     (r"^(?:تأكد|تأكدي|تأكدوا|احرص|احرصي|تذكر|تذكري|لا\s+تنس\S*|يرجى|الرجاء)\s", signs.ASSURED),
     (r"^(?:قبل|بعد|عند)\s[^،.]{3,120}،\s*(?:يجب|لا\s|تأكد|راجع|اسأل|شغل|احفظ|أرسل|اكتب|دائم\S*\s)", signs.CONDITIONED),
-    (r"(?:^|\s)(?:يجب|ينبغي|لا\s+يجوز|يمنع|لا\s+بد)\s+(?:أن|ألا|من|عدم|على|دائم|إ)", signs.BOUND),
+    (r"(?:^|\s)(?:يجب|ينبغي|لا\s+يجوز|يمنع|لا\s+بد)\s+\S+\s", signs.BOUND),
     (r"(?:^|\s)[يت]فضل\s", signs.PREFERRED),
     (r"(?:^|\s)[يت](?:ريد|طلب)\s(?:\S+\s){0,2}?(?:أن|ألا|منا|مني|منك)(?:\s|$)", signs.WANTED),
     (r"^(?:हमेशा|सदैव|सदा)\s.{2,120}(?:ें|ो|ना|िए|िये|ाएँ|ाएं|ए|ओ|ना है|ना चाहिए)\s*[।.!]?$", signs.ORDERED),
     (r"(?:^|\s)(?:कभी\s(?:भी\s)?.{0,100}?(?:मत|न|नहीं)\s)", signs.ORDERED),
+    (r"(?:^|\s)(?:तुरंत|ज़रूर|जरूर|अवश्य|हमेशा|सदा)\s.{0,60}(?:ें|ो|ना|िए|ाएँ|ाएं)\s*[।.!]?$", signs.ORDERED),
     (r"\sमत\s(?:\S+)\s*[।.!]?$", signs.ORDERED),
     (r"^(?:अब\sसे|आगे\sसे|आज\sसे)\s", signs.FROM_NOW),
     (r"^(?:ध्यान\sर(?:खें|खना|हे)|याद\sरखें|सुनिश्चित\sकरें|कृपया)\s", signs.ASSURED),

@@ -34,7 +34,7 @@ _MAIL = re.compile(r"(?<![\w.+-])[\w][\w.+-]{0,63}@(?:[\w-]{1,63}\.){1,5}[^\W\d_
 _HANDLE = re.compile(r"(?<![\w@./`])@[^\W\d_][\w-]{1,38}(?![\w@.(/])")
 _WORKS = (
     "book novel film movie album song article paper series show episode play podcast game poem read reading watched"
-    " watching recommended recommends recommending called titled named buch roman lied spiel artikel serie livre roman"
+    " watching recommended recommends recommending titled buch roman lied spiel artikel serie livre roman"
     " chanson libro novela película canción книга книгу роман фильм песня песню статью статья игра"
 )
 _QUOTES = r"[\"“„«]([^\W\d_][^\"“”„«»\n]{0,60}[^\s\"“”„«»,.!?:;])[\"”“»]"
@@ -42,8 +42,8 @@ _TITLE = re.compile(_QUOTES)
 _WORK_WORD = re.compile(rf"(?<!\w)(?:{'|'.join(_WORKS.split())})(?!\w)[^.!?\"“„«]{{0,40}}$", re.IGNORECASE)
 _GROUPS = (
     "company organization foundation band club firm startup firma verein stiftung unternehmen ооо оао зао"
-    " компания компании компанию компанией фонд фонда фонде фирма фирме завод заводе банк банке клуб клубе"
-    " музей музее театр театре издательство"
+    " компани\\w+ фонд\\w* фирм\\w+ завод\\w* банк\\w* клуб\\w* музе\\w+ театр\\w* издательств\\w+ гостиниц\\w+"
+    " отел\\w+ магазин\\w* ресторан\\w* кафе школ\\w+ студи\\w+ агентств\\w+ hotel restaurant"
     " شركة جمعية مؤسسة कंपनी"
 )
 _PROJECTS = "project projekt projet proyecto проект проекта проекте проекту проектом مشروع परियोजना"
@@ -69,7 +69,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _DUE = re.compile(
-    r"(?<!\w)(?:due|deadlines?|appointments?|no later than|expires?|by|until|termin|frist|bis(?: zum)?|fällig|spätestens"
+    r"(?<!\w)(?:due|deadlines?|appointments?|no later|expires?|by|until|termin|frist|bis(?: zum)?|fällig|spätestens"
     r"|échéance|rendez-vous|avant le|au plus tard|plazo|cita|antes del?|vence|срок|до|не позднее|дедлайн|приём)(?!\w)"
     r"|截止|期限|预约|之前|以前|交付|締め切り|締切|まで|予約|موعد|قبل|حتى|अंतिम तिथि|तक|समय सीमा",
     re.IGNORECASE,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _CASED = "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u0370-\u052f\u0531-\u0587\u1e00-\u1fff"
 _LETTER = rf"[{_CASED}\u0300-\u036f]"
-_WORD = re.compile(rf"(?<![\w@#/\\])[{_CASED}](?:{_LETTER}|\d)*(?:['’‑.&-](?=[{_CASED}])(?:{_LETTER}|\d)+)*")
+_WORD = re.compile(rf"(?<![\w@#/\\])[{_CASED}](?:{_LETTER}|\d)*(?:(?:['’‑.&](?=[{_CASED}])|-)(?:{_LETTER}|\d)+)*")
 _OWNED = re.compile(r"['’]s?$")
 _OPENS = re.compile(r"[.!?:;…\"“”„«»—–|•]")
 """Between two words: the next begins a sentence, and its capital says nothing."""
@@ -77,7 +77,7 @@ _ALWAYS = frozenset({"i", "i'm", "i'd", "i'll", "i've"}) | vocabulary.DATES | vo
 _TITLE_CASE = 0.75
 """Share of capitals in a line from which on they say nothing."""
 _ACRONYM = 6
-_STREETS = ("straße", "strasse", "gasse", "allee", "brücke", "berg", "hausen", "dorf")
+_STREETS = ("straße", "strasse", "gasse", "allee", "brücke", "see")
 _DID = re.compile(r"\w{2,}(?:ed|ал|ала|ил|ила|ел|ела|ул|ула|ял|яла|лся|лась|ает|яет|ует)")
 """What looks like a verb that somebody, or something, is the subject of."""
 
@@ -107,7 +107,9 @@ class Run:
     first: int
     last: int
     opens: bool
-    """Whether it begins a sentence."""
+    """Whether it begins a sentence, or stands in a line of capitals."""
+    is_shouted: bool
+    """Whether it stands in a line of capitals."""
     found: list[tuple[Sign, str]]
     name: str = ""
 
@@ -176,7 +178,7 @@ def _runs(text: str, words: list[Word], known: Habits) -> Iterator[Run]:
             at += 1
             continue
         last = _last(text, words, at, known)
-        yield Run(at, last, is_shouted or _opens(text, words, at), [])
+        yield Run(at, last, is_shouted or _opens(text, words, at), is_shouted, [])
         at = last + 1
 
 
@@ -190,7 +192,8 @@ def _last(text: str, words: list[Word], at: int, known: Habits) -> int:
     """Find the last word of the run that begins at a word; `Annas Schwester Eva` is two."""
     last = at
     while (following := _following(text, words, at, last, known)) is not None:
-        if words[following].low in _PEOPLE and not words[following].text.isupper():
+        is_person = words[following].low in _PEOPLE and not words[following].text.isupper()
+        if is_person and text[words[following - 1].end : words[following].start].isspace():
             return last
         last = following
     return last
@@ -226,6 +229,8 @@ def _links(words: list[Word], first: int, at: int, known: Habits, *, is_first: b
         and (_is_noun(words[first].low) or (first and _is_determined(words[first - 1].low)))
     ):
         return False
+    if known.is_german and at + 2 < len(words) and words[at + 1].is_capital and words[at + 2].is_capital:
+        return False  # `Angebot von Anna Berg` is two; a surname after `von` is one word
     if words[first].low in _GENERIC and word in vocabulary.LINKING:
         return True
     if word == "of" or (word == "the" and not is_first and words[at - 1].low == "of"):
@@ -260,6 +265,13 @@ def _lead(run: Run, words: list[Word], known: Habits) -> Sign | None:
         return signs.RELATED
     if run.first < run.last and word in vocabulary.COMPANIES:
         return signs.FOUNDED
+    if (
+        run.first < run.last
+        and word not in vocabulary.GIVEN
+        and words[run.first + 1].low in vocabulary.GIVEN
+        and run.opens
+    ):
+        return signs.FIRST  # `Installateur Bernd Lohse`
     if word in _ALWAYS or (run.opens and (word in vocabulary.PLAIN or _is_adverb(word, known))):
         return signs.FIRST
     return signs.FIRST if run.opens and run.first < run.last and known.small[word] > known.inner[word] else None
@@ -281,7 +293,8 @@ def _is_common(run: Run, words: list[Word], known: Habits) -> bool:
     if _is_noun(word):
         return True
     before = words[run.first - 1] if run.first else None
-    return bool(before and not before.is_capital and not run.opens and _is_determined(before.low))
+    is_near = bool(before and words[run.first].start - before.end == 1)
+    return bool(before and is_near and word not in vocabulary.GIVEN and _is_determined(before.low))
 
 
 def _is_noun(word: str) -> bool:
@@ -302,9 +315,13 @@ def _weigh(run: Run, text: str, words: list[Word], known: Habits) -> None:
     end = tokens[-1].end
     is_owned = bool(_OWNED.search(tokens[-1].text))
     run.name = _OWNED.sub("", text[tokens[0].start : end])
+    run.is_shouted = run.is_shouted or (run.opens and text[end : end + 1] == ":")  # `Next Steps:` is a heading
     run.found += _shape(run, tokens, known)
     run.found += _inside(tokens)
-    run.found += _from_before(_before(run, text, words))
+    is_code = bool({signs.ACRONYM, signs.SHAPED} & set(dict(run.found)))
+    run.found += [
+        found for found in _from_before(_before(run, text, words)) if not (is_code and found[0] is signs.PLACED)
+    ]
     if _BY.search(text[max(0, tokens[0].start - 8) : tokens[0].start]):
         run.found.append((signs.ACTING, "person"))
     after = _after(run, text, words)
@@ -316,16 +333,18 @@ def _weigh(run: Run, text: str, words: list[Word], known: Habits) -> None:
     run.found += _from_after(after)
     if after and _CYRILLIC.match(after[0]) and after[0] in _GENERIC:
         run.name = f"{run.name} {after[0]}"  # `Заречный университет`: the small word is part of the name
-    if text[end : end + 1] == ":" and run.first == 0:
+    if text[end : end + 1] == ":" and run.first == run.last == 0:
         run.found.append((signs.BEING, "person"))
 
 
 def _shape(run: Run, tokens: list[Word], known: Habits) -> Iterator[tuple[Sign, str]]:
     word = tokens[0].text
-    if len(tokens) > 1:
+    if len(tokens) > 1 and not run.is_shouted:
         yield signs.SEVERAL, ""
-    elif _HUMP.search(word) and not _MAC.fullmatch(word):
+    elif len(tokens) == 1 and _HUMP.search(word) and not _MAC.fullmatch(word):
         yield signs.SHAPED, "product"
+    if tokens[0].low in vocabulary.GIVEN:
+        yield signs.GIVEN, "person"
     is_acronym = len(tokens) == 1 and word.isupper() and len(word) <= _ACRONYM
     if run.opens:
         yield signs.FIRST, ""
@@ -399,15 +418,30 @@ def _from_after(after: list[str]) -> Iterator[tuple[Sign, str]]:
 
 def _join(runs: list[Run], text: str, words: list[Word], known: Habits) -> None:
     """Let what stands in one list share its evidence: `Anna, Ben and Carla met`."""
-    for at in range(len(runs) - 1, 0, -1):
-        left, right = runs[at - 1], runs[at]
-        if not _AND.fullmatch(text, words[left.last].end, words[right.first].start):
-            continue
-        shared = [found for found in right.found if found[0] in {signs.ACTING, signs.BEING} and found[1] != "place"]
-        left.found += [found for found in shared if not _OWNED.search(words[right.last].text)]
-        if not known.is_german:
-            left.found.append((signs.JOINED, ""))
-            right.found.append((signs.JOINED, ""))
+    for listed in _lists(runs, text, words):
+        last = listed[-1]
+        shared = [found for found in last.found if found[0] in {signs.ACTING, signs.BEING} and found[1] != "place"]
+        shared = [] if _OWNED.search(words[last.last].text) else shared
+        label = _common([label for run in listed for _, label in run.found if label])
+        for run in listed:
+            run.found += shared if run is not last else []
+            run.found += [] if known.is_german else [(signs.JOINED, label)]
+
+
+def _lists(runs: list[Run], text: str, words: list[Word]) -> list[list[Run]]:
+    """Give the runs that stand in one list, two or more."""
+    found: list[list[Run]] = []
+    for at, run in enumerate(runs):
+        if at and _AND.fullmatch(text, words[runs[at - 1].last].end, words[run.first].start):
+            found[-1].append(run)
+        else:
+            found.append([run])
+    return [listed for listed in found if len(listed) > 1]
+
+
+def _common(labels: list[str]) -> str:
+    """Give the label that all agree on."""
+    return labels[0] if len(set(labels)) == 1 else ""
 
 
 # One name in several spellings

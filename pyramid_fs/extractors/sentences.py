@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyramid_fs.extractors.vocabulary import MONTHS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,7 +24,8 @@ _SHORTENED = re.compile(
     r"(?:^|[\s(\"'„“«])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|Sr|Sra|Jr|Nr|No|vs|etc|ca|bzw|usw|z\.\s?B|d\.\s?h"
     r"|u\.\s?a|i\.\s?d|e\.g|i\.e|Inc|Ltd|Co|Corp|Abt|Hr|Fr|Mme|M|approx|ул|г|им|т\.\s?е|д|डॉ|प्रो)\.$"
 )
-_ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
+_ORDINAL = re.compile(r"(?:^|\s)(?:am|der|dem|den|des|die|das|vom|zum|im|bis|ab|seit)\s\d{1,2}\.$", re.IGNORECASE)
+_MONTH = re.compile(rf"\s*(?:{'|'.join(MONTHS.split())})(?!\w)", re.IGNORECASE)
 _LOWER = re.compile(r"\s*[^\W\d_]")
 
 
@@ -80,9 +83,9 @@ def _is_end(block: str, found: re.Match[str]) -> bool:
     before = block[max(0, found.start() - 12) : found.end()]
     if _SHORTENED.search(before):
         return False
+    if _ORDINAL.search(before) or (block[found.start() - 1].isdigit() and _MONTH.match(block, found.end())):
+        return False
     after = _LOWER.match(block, found.end())
-    if _ORDINAL.search(before):
-        return not after
     return not (after and after[0][-1].islower())
 
 

@@ -9,6 +9,17 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _declined(text: str) -> frozenset[str]:
+    """Give Russian nouns in all their cases."""
+    ends = {"а": "а ы е у ой", "я": "я и е ю ей", "ь": "ь я и ю ём ью", "й": "й я ю ем е", "о": "о а у ом е"}
+    found = set()
+    for word in text.split():
+        stem, kept = (word[:-1], ends[word[-1]]) if word[-1] in ends else (word, ". а у ом е")
+        found |= {stem + end.strip(".") for end in kept.split()}
+        found |= {f"{stem}{end}" for end in ("и", "ии", "ию", "ией") if word.endswith("ия")}
+    return frozenset(found)
+
+
 MONTHS = (
     "january february march april may june july august september october november december "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
@@ -44,7 +55,8 @@ depois sempre nunca quando dopo prima sempre mai ogni infine daarna later tussen
 как почему зачем сколько больше меньше много мало вместе снова опять обычно иногда часто редко никто ничто каждое весь
 вся
 сегодня вчера завтра утром вечером днём ночью летом зимой весной осенью
-mr mrs ms dr prof god internet web wifi email ok tv pc cv faq pdf api url http https html css json yaml toml xml sql
+utf utf-8 ascii unicode iso user users treasurer author mr mrs ms dr prof god internet web wifi email ok tv pc cv faq
+pdf api url http https html css json yaml toml xml sql
 ui ux ci cd pr prs id ids usb cpu gpu ram ssd ssh vpn dns ip ai ml llm llms mcp cli sdk ide os qa hr ceo cto cfo faqs
 lgbtq lgbt lgbtq+ diy rpg rpgs moba mobas esports gps atm dna covid asap fyi eta pm am utc gmt usd eur bbq vip phd ba
 ma msc bsc mba nlp
@@ -58,12 +70,13 @@ deutsch englisch französisch spanisch italienisch russisch chinesisch japanisch
 """
 _DAYS = """
 monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
-sundays mon tue wed thu fri sat sun montags dienstags mittwochs donnerstags freitags samstags sonntags sonnabend
+sundays montag dienstag mittwoch donnerstag freitag samstag sonntag mon tue wed thu fri sat sun montags dienstags
+mittwochs donnerstags freitags samstags sonntags sonnabend
 sábado lunes segunda terça quarta quinta sexta lundi mardi mercredi jeudi vendredi samedi dimanche
 """
 PEOPLES = _words(_PEOPLES)
 """Peoples and languages, which English writes with a capital."""
-DATES = _words(_DAYS) | _words(MONTHS)
+DATES = (_words(_DAYS) | _words(MONTHS)) - {"jan", "mar"}
 """The same of days and months."""
 PLAIN = EMPTY | YOU | TIMES | DECISIONS | _words(_STARTS) | PEOPLES | DATES
 """Words that are no name by themselves, however they are written."""
@@ -145,7 +158,7 @@ dit dijo disse сказал сказала спросил спросила от�
 """After one of these, a name is mostly a person's."""
 INTO = _words("""
 in near at inside outside around across toward towards throughout visiting visited
-nahe bei über aus nach à en chez près cerca desde hacia em perto в во из под около возле
+nahe aus nach à en chez près cerca desde hacia em perto в во из под около возле
 """)
 """Prepositions that a place follows."""
 FROM = _words("from to into via leaving reached на до через")
@@ -155,11 +168,11 @@ street road avenue lane square park lake river mountain mount mountains valley i
 port airport station bridge castle city town village county district region state forest canyon falls desert ocean sea
 hills hill garden gardens plaza mall market cemetery peninsula coast creek trail bar cafe café restaurant pub hotel
 diner
-straße strasse platz allee bahnhof flughafen hafen stadt dorf insel berg see fluss brücke schloss markt gasse weg wald
+straße strasse platz allee bahnhof flughafen hafen stadt dorf insel see fluss brücke schloss markt gasse weg wald
 rue place parc lac plage gare aéroport ville village île mont pont calle plaza parque lago playa ciudad pueblo isla
-улица улице площадь площади проспект проспекте озеро озере река реке парк парке остров острове город городе города
-вокзал деревня деревне село селе гора аэропорт станция
-""")
+""") | _declined(
+    "улица площадь проспект озеро река парк остров город вокзал деревня село гора аэропорт станция переулок"
+)
 """What the name of a place ends or begins with."""
 ORGANIZATIONS = _words("""
 inc ltd llc llp corp co plc gmbh ag kg ohg ug e.v ev sarl sas sa s.a bv nv ab oy as srl spa ooo
@@ -169,23 +182,47 @@ theater laboratory labs lab studios group partners holdings bakery
 universität hochschule schule gymnasium institut klinik krankenhaus stiftung verein verlag museum bibliothek
 ministerium amt firma werke stadtwerke bäckerei praxis rathaus kirche bank theater
 université école hôpital musée bibliothèque société universidad escuela instituto hospital fundación museo empresa
-университет университете университета университетом институт институте школа школе больница больнице банк банке банка
-банком компания компании компанию компанией фирма фирме музей музее библиотека библиотеке академия академии театр
-театре завод заводе
-""")
+""") | _declined(
+    "университет институт школа больница банк компания фирма музей библиотека академия театр завод колледж клуб кафедра"
+)
 """What the name of an organization ends or begins with."""
 COMPANIES = _words("firma unternehmen verein company компания фирма société empresa sociedade ditta")
 """Of these, what is no part of the name that follows."""
 LEGAL = _words("inc ltd llc llp corp plc gmbh ag kg ohg ug sarl bv srl ooo ооо оао зао пао")
 """Of these, what is never anything else."""
 WEAK = _words("""
-is was has had does can should would were are will hat hatte ist war kann soll était est avait es era tiene había foi
+is was has had does can should would were are will ist war kann soll était est avait es era tiene había foi
 tem
 был была будет было with visited joins joined mit
 """)
 """Of verbs and the like, what is said of things as well."""
 ADVERBS = _words("also then still just now auch dann noch jetzt aussi también também тоже также уже ещё всё")
 """What may stand between a name and its verb."""
+GIVEN = _words("""
+anna lena laura julia sarah lisa katharina sophie marie lea mia emma hannah clara charlotte johanna frieda greta ida
+ingrid ursula monika petra sabine susanne claudia andrea birgit heike silke svenja anja tanja katja nadine nicole
+stefanie christine barbara gisela helga renate irmgard gerda dorothea elisabeth margarete magdalena miriam judith
+thomas michael andreas stefan christian martin peter klaus jürgen hans wolfgang frank bernd uwe ralf dirk jens jörg
+matthias markus florian sebastian tobias felix jonas leon lukas paul emil anton oskar moritz maximilian philipp simon
+jan tim tom finn noah ben elias joachim joachim heinz helmut gerhard günter werner walter karl friedrich otto
+mehmet ali murat elif ayşe fatma yusuf mustafa
+james john robert william david richard joseph charles daniel matthew anthony mark donald steven andrew kenneth
+george edward brian ronald kevin jason jeffrey ryan jacob gary nicholas eric jonathan stephen larry justin scott
+brandon benjamin samuel gregory alexander patrick jack dennis jerry tyler aaron jose adam nathan henry
+mary patricia jennifer linda elizabeth jessica karen nancy margaret sandra ashley kimberly emily donna michelle carol
+amanda melissa deborah stephanie rebecca sharon cynthia kathleen amy angela shirley brenda pamela catherine
+samantha rachel carolyn janet maria heather diane ruth julie olivia joyce virginia victoria kelly
+pierre jean luc claire camille chloé manon hugo louis jules antoine
+lucía carmen josé juan carlos luis javier miguel pablo sofía elena isabel
+""") | _declined("""
+анна мария елена ольга наталья татьяна ирина светлана екатерина юлия марина людмила галина нина надежда вера любовь
+валентина лариса тамара раиса зоя лидия алла инна оксана анастасия дарья ксения полина алина виктория александра алёна
+алена софья варвара елизавета маша саша катя лена оля таня наташа юля даша настя лиза соня света галя валя
+александр сергей дмитрий андрей алексей максим евгений иван михаил николай владимир антон артём артем илья роман
+кирилл егор денис виктор игорь олег юрий василий пётр петр борис григорий константин тимур руслан марат глеб степан
+фёдор федор никита даниил матвей тимофей арсений леонид анатолий валерий вячеслав геннадий артур эдуард
+""")
+"""Common first names, in languages whose sentences begin with nouns as often as with names."""
 PROJECTS = _words("project projekt projet proyecto projeto progetto проект проекте проекта проекту проектом codename")
 """What a project's name follows or comes before."""
 GERMAN = frozenset({"der", "die", "das", "den", "dem", "und", "ein", "eine", "mit", "von", "für", "nicht", "ist", "wir",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from pyramid_fs import digests, files, shapes, times
+from pyramid_fs import files, shapes, times
 from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, PyramidError
 from pyramid_fs.importers.conversations import Bad, Conversation
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pyramid_fs.issue import Tools
+
+
+class _Import(NamedTuple):
+    """How far a conversation was imported."""
+
+    turns: int
+    digests: frozenset[str]
+    """Of the texts that were written for it: one that has another was edited since."""
 
 
 @dataclass(slots=True)
@@ -40,14 +48,17 @@ def bring_in(
     tools: Tools,
     found: Iterable[Conversation | Bad],
     digest: Callable[[Conversation], str],
+    stays_out: Callable[[Conversation], str],
     *,
     topics: Sequence[str] = (),
     dry: bool = False,
     step: Callable[[], None] = lambda: None,
 ) -> Sessions:
-    """Save a digest of each conversation that has none, or whose digest is older than it; one failure ends nothing."""
-    report = Sessions()
-    entries = {str(entry["source"]): entry for entry in tools.census.vault.ledger() if "turns" in entry}
+    """Save a digest of each conversation that has none, or whose digest is older than it; one failure ends nothing.
+
+    `stays_out` says why a conversation is none to remember; empty for one that is.
+    """
+    report, imports = Sessions(), _imports(tools)
     known = {s.session: s for s in tools.census.values("sessions") if isinstance(s, Session) and s.session}
     for each in found:
         step()
@@ -55,8 +66,12 @@ def bring_in(
             report.bad.append(f"{each.where}: {each.reason}")
             continue
         report.read += 1
+        before, there = imports.get(each.source), known.get(each.session)
         try:
-            what = _one(tools, each, entries.get(each.source), known.get(each.session), digest, topics, dry=dry)
+            what = "skipped" if stays_out(each) else _fate(tools, each, before, there)
+            if what in {"made", "grown"} and not dry:
+                imports[each.source] = _save(tools, each, digest(each), topics)
+                known |= _seen(tools, each.session)
         except PyramidError as error:
             what = "failed"
             report.bad.append(f"{each.source}: {error}")
@@ -64,45 +79,49 @@ def bring_in(
     return report
 
 
-def _one(
-    tools: Tools,
-    talk: Conversation,
-    entry: dict[str, Any] | None,
-    there: Session | None,
-    digest: Callable[[Conversation], str],
-    topics: Sequence[str],
-    *,
-    dry: bool,
-) -> str:
-    """Save one conversation; say what came of it, in a word of the report's."""
-    if digests.stays_out(talk):
-        return "skipped"
-    if entry and int(entry["turns"]) >= len(talk.turns):
+def _imports(tools: Tools) -> dict[str, _Import]:
+    """Read from the ledgers of all machines how far each conversation was imported."""
+    found: dict[str, _Import] = {}
+    for entry in tools.census.vault.ledger():
+        if isinstance(turns := entry.get("turns"), int):
+            source, digest = str(entry.get("source", "")), str(entry.get("digest", ""))
+            before = found.get(source, _Import(0, frozenset()))
+            found[source] = _Import(max(before.turns, turns), before.digests | {digest})
+    return found
+
+
+def _fate(tools: Tools, talk: Conversation, before: _Import | None, there: Session | None) -> str:
+    """Say what is to become of a conversation, in a word of the report's."""
+    if before is None:  # a digest without an import: an agent's, or of a copy of the vault whose ledger is not here
+        return "known" if there else "made"
+    if before.turns >= len(talk.turns) or not there:  # one that was deleted since is a person's no
         return "known"
-    if there and not entry:  # saved by an agent, or by a copy of the vault whose ledger is not here
-        return "known"
-    if entry and not there:  # deleted since: a person's no
-        return "known"
-    if there and entry and _digest_of(tools, there) != entry.get("digest"):
-        return "edited"
-    what = "grown" if there else "made"
-    if dry:
-        return what
-    text = digest(talk)
-    shapes.save_session(
+    return "grown" if _digest_of(tools, there) in before.digests else "edited"
+
+
+def _save(tools: Tools, talk: Conversation, text: str, topics: Sequence[str]) -> _Import:
+    """Save a digest, and note how far the conversation went."""
+    made = shapes.save_session(
         tools,
         text,
         topics,
         session=talk.session,
-        title=digests.title_of(talk),
+        title=talk.title,
         source=talk.source,
         started=talk.started,
         replaces=True,
     )
-    line = {"source": talk.source, "made": 1, "turns": len(talk.turns), "digest": pages.digest(text.strip())}
-    at = times.spell(tools.clock())
-    tools.census.vault.add_to_ledger(files.machine(tools.cache.parent), [{**line, "at": at}])
-    return what
+    tools.census.look_at([made.path])
+    turns, said = len(talk.turns), pages.digest(text.strip())
+    line = {"source": talk.source, "made": 1, "turns": turns, "digest": said, "at": times.spell(tools.clock())}
+    tools.census.vault.add_to_ledger(files.machine(tools.cache.parent), [line])
+    return _Import(turns, frozenset({said}))
+
+
+def _seen(tools: Tools, session: str) -> dict[str, Session]:
+    """Give the digest that a conversation has now."""
+    found = (file for file in tools.census.values("sessions") if isinstance(file, Session))
+    return {file.session: file for file in found if session and file.session == session}
 
 
 def _digest_of(tools: Tools, session: Session) -> str:

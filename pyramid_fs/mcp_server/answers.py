@@ -14,7 +14,7 @@ from pyramid_fs.context import Expanded, Hits, Loaded, Map, Rollup
 from pyramid_fs.paging import Face
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pyramid_fs.boot import Bundle, History, RecordLine, SessionText, TopicLine
     from pyramid_fs.context import Hit, LoadedModel, ModelLine, RollupSource, Text, Written
@@ -413,6 +413,18 @@ def _topic(topic: TopicLine) -> TopicFacts:
     return found  # type: ignore[no-any-return]
 
 
+SECTIONS = {
+    "models": f"models: {TOOLS.map}",
+    "topics": "topics",
+    "entities": "entities",
+    "procedures": "procedures: memory_context(query=…) shows those that fit a query",
+    "recent": f"notes: {TOOLS.map}",
+}
+"""The parts of the bundle in the order in which they are given room, and how what is left out of each is named."""
+NAMED = 20
+"""So many items that are too long are named one by one."""
+
+
 def bundle_data(found: Bundle, left: Sequence[str] = ()) -> BundleAnswer:
     """Give the boot bundle as data."""
     return {
@@ -432,28 +444,43 @@ def bundle_data(found: Bundle, left: Sequence[str] = ()) -> BundleAnswer:
 
 
 def bundle_page(found: Bundle) -> BundleAnswer:
-    """Give as much of the bundle as fits: models by name first, then notes and procedures, whole ones only."""
-    models, notes, procedures = len(found.models), len(found.recent), len(found.procedures)
+    """Give as much of the bundle as fits, whole items only, and name the rest.
+
+    Models come first, then topics, entities, procedures and notes; one that takes more than its share is named alone.
+    """
+    small, huge = _apart(found)
+    sections = [len(getattr(small, name)) for name in SECTIONS]
 
     def build(count: int) -> BundleAnswer:
-        shown_models = min(count, models)
-        shown_procedures = min(max(count - models, 0), procedures)
-        shown_notes = min(max(count - models - procedures, 0), notes)
-        cut = replace(
-            found,
-            models=found.models[:shown_models],
-            procedures=found.procedures[:shown_procedures],
-            recent=found.recent[:shown_notes],
-        )
-        left = [f"{models - shown_models} models: {TOOLS.map}"] if shown_models < models else []
-        left += [f"{procedures - shown_procedures} procedures"] if shown_procedures < procedures else []
-        left += [f"{notes - shown_notes} notes: {TOOLS.map}"] if shown_notes < notes else []
-        return bundle_data(cut, left)
+        left, cut = list(huge), {}
+        for name, total in zip(SECTIONS, sections, strict=True):
+            shown = min(max(count, 0), total)
+            count -= total
+            cut[name] = getattr(small, name)[:shown]
+            left += [f"{total - shown} {SECTIONS[name]}"] if shown < total else []
+        return bundle_data(replace(small, **cut), left)
 
     def fits(data: BundleAnswer) -> bool:
         return bounds.tokens(json.dumps(data, ensure_ascii=False)) <= bounds.TOKENS
 
-    return bounds.most(0, models + notes + procedures, build, fits)
+    return bounds.most(0, sum(sections), build, fits)
+
+
+def _apart(found: Bundle) -> tuple[Bundle, list[str]]:
+    """Take out the items that alone would fill much of an answer; each is named with the call that shows it."""
+    huge: list[str] = []
+
+    def kept(items: Sequence[Any], data: Callable[[Any], Mapping[str, Any]]) -> tuple[Any, ...]:
+        small = []
+        for item in items:
+            if bounds.tokens(json.dumps(data(item), ensure_ascii=False)) <= bounds.TOKENS // 4:
+                small.append(item)
+            else:
+                huge.append(TOOLS.expand(item.handle))
+        return tuple(small)
+
+    entities, procedures = kept(found.entities, _record), kept(found.procedures, _record)
+    return replace(found, entities=entities, procedures=procedures, recent=kept(found.recent, _quoted)), huge[:NAMED]
 
 
 def _session(session: SessionText) -> SessionFacts:
@@ -476,7 +503,10 @@ def history_data(found: History) -> HistoryAnswer:
 
 
 def history_page(found: History) -> History:
-    """Give as many of a thread's sessions as fit, and at least one; the note says so."""
+    """Give as many of a thread's sessions as fit, and at least one; the note says so.
+
+    Of one that alone is too long the text is left out, and the note names the call that shows it in parts.
+    """
 
     def build(count: int) -> History:
         shown = found.sessions[:count]
@@ -486,7 +516,13 @@ def history_page(found: History) -> History:
         data = json.dumps(history_data(part), ensure_ascii=False)
         return max(bounds.tokens(data), bounds.tokens(boot.history_text(part))) <= bounds.TOKENS
 
-    return bounds.most(1, len(found.sessions), build, fits)
+    page = bounds.most(1, len(found.sessions), build, fits)
+    if fits(page) or not page.sessions:
+        return page
+    (first,) = page.sessions
+    note = f"the newest session is too long for an answer, {len(first.text):,} characters: {TOOLS.expand(first.handle)}"
+    notes = "; ".join(text for text in (page.note, note) if text)
+    return replace(page, sessions=(replace(first, text=""),), note=notes)
 
 
 def saved_data(made: Saved, vault: str) -> SavedAnswer:

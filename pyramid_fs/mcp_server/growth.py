@@ -14,7 +14,7 @@ from pyramid_fs.errors import PyramidError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyramid_fs.mcp_server.desk import Desk
+    from pyramid_fs.desk import Desk
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from pyramid_fs.mcp_server import answers
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pyramid_fs.mcp_server.desk import Desk
+    from pyramid_fs.desk import Desk
     from pyramid_fs.mcp_server.growth import Growth
 
 MAX_RESULT = {"anthropic/maxResultSizeChars": 120_000}
@@ -142,7 +142,8 @@ class Toolbox:
         with self._desk.borrow() as memory:
             said = (name or text) if kind == "entity" else (text or name)
             by, vault = source or client_of(ctx), memory.name
-            made = memory.propose(kind, said, label=label, confidence=confidence, source=by)
+            about = text if kind == "entity" and name else ""
+            made = memory.propose(kind, said, label=label, about=about, confidence=confidence, source=by)
         return _answer(answers.proposed_text(made, vault), answers.proposed_data(made, vault))
 
     def next_rollup(self, models: list[str] | None = None) -> Annotated[CallToolResult, answers.RollupAnswer]:

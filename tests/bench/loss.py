@@ -1,4 +1,4 @@
-"""What of the facts of LoCoMo's notes survives at each tier: `python -m tests.bench.loss FOLDER`, some two minutes.
+"""What of the facts of LoCoMo's notes survives at each tier: `python -m tests.bench.loss FOLDER`, two to five minutes.
 
 FOLDER holds the data set as JSON lines, which is never part of this repository: `turns.jsonl` (`conv`, `id`, `date`,
 `speaker`, `text`) and `questions.jsonl` (`answer`, `gold`: ids of the turns that answer it).

@@ -1,0 +1,135 @@
+"""Who extracts is configured, the embedded rules find what a reader finds, and no text is too strange for them."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from bench import extraction
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyramid_fs.extractors import Candidate, Rules, configured
+from pyramid_fs.notes import Kind
+from pyramid_fs.settings import ExtractorSettings
+
+GOLD = extraction.read(Path(__file__).with_name("extraction.jsonl"))
+ALL = "\n\n".join(digest.text for digest in GOLD)
+
+
+class Least(NamedTuple):
+    """Shares below which the rules may not fall; some points under what was measured when they were written."""
+
+    entities: tuple[float, float]
+    """Recall and precision."""
+    procedures: tuple[float, float]
+
+
+LEAST = {
+    "English": Least((0.95, 0.95), (0.90, 0.95)),
+    "German": Least((0.95, 0.90), (0.90, 0.90)),
+    "Cyrillic": Least((0.93, 0.90), (0.90, 0.95)),
+    "Chinese": Least((0.90, 0.93), (0.90, 0.90)),
+    "Arabic": Least((0.92, 0.92), (0.85, 0.95)),
+    "Devanagari": Least((0.92, 0.95), (0.92, 0.95)),
+}
+PARTS = ["Anna", "said", "Dr. ", "always ", "[[", "]]", "|", "`", '"', "《", "》", "@", "https://", "a@b.co", "\n", "- ", "```\n", "# ",
+         "田中さん", "我的姐姐周敏", "公司", "的", "الدكتور ", "سلمى", "مدينة ", "डॉ. ", "ने ", "शहर", "씨", "Вера ", "«", "»", "не ", " ", ". ",
+         "!", "12 May", "2026-05-12", "due ", "von ", "GmbH", "'s", "’", "\u0301", "\u200d", "\ufffc", "\x00", "🦔", "ǅ"]  # fmt: skip
+
+
+def propose(text: str) -> list[Candidate]:
+    return Rules().extract(text)
+
+
+def test_who_extracts_is_what_was_configured() -> None:
+    found = configured(ExtractorSettings())
+    assert (found.name, found.slow) == ("rules", False)
+    assert configured(ExtractorSettings("command", ("finder",))).name == "command:finder"
+    assert configured(ExtractorSettings("openai", model="small")).name == "openai:small"
+    assert configured(ExtractorSettings("anthropic", model="small")).name == "anthropic:small"
+
+
+def test_the_labelled_digests_cover_six_languages_with_a_dozen_each() -> None:
+    counts = {name: sum(digest.set == name for digest in GOLD) for name in LEAST}
+    assert sum(counts.values()) == len(GOLD)
+    assert min(counts.values()) >= 12
+
+
+@pytest.mark.parametrize("name", LEAST)
+def test_the_rules_find_what_a_reader_finds(name: str) -> None:
+    entities, procedures = extraction.scores([digest for digest in GOLD if digest.set == name], Rules())
+    for score, (recall, precision) in zip((entities, procedures), LEAST[name], strict=True):
+        assert score.recall >= recall, score.missed
+        assert score.precision >= precision, score.wrong
+
+
+def test_a_score_counts_each_thing_once() -> None:
+    score = extraction.Score()
+    score.add(["Ada|Ada Brennan", "Bruno"], ["Dune"], ["ada brennan", "Ada", "Dune", "Carla"])
+    assert (score.gold, score.found, score.proposed, score.right) == (2, 1, 4, 2)
+    assert (score.recall, score.precision) == (0.5, 0.5)
+
+
+def test_the_surest_come_first_and_each_once() -> None:
+    found = propose(ALL)
+    sure = [each.confidence for each in found]
+    assert sure == sorted(sure, reverse=True)
+    assert len({(each.kind, each.text) for each in found}) == len(found)
+
+
+def holds(text: str) -> None:
+    """Check what is true of the candidates of any text."""
+    found = propose(text)
+    assert found == propose(text)
+    for each in found:
+        assert each.kind in {Kind.ENTITY, Kind.PROCEDURE}
+        assert 0 < each.confidence < 1
+        assert each.text.strip() == each.text != ""
+        assert "\n" not in each.text or each.kind is Kind.ENTITY
+        assert each.evidence in text
+        assert each.kind is Kind.ENTITY or not each.label
+        assert each.kind is Kind.PROCEDURE or each.text in text
+
+
+@given(st.text())
+def test_any_text_has_candidates_that_stand_in_it(text: str) -> None:
+    holds(text)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PARTS), max_size=40).map("".join))
+def test_any_mix_of_what_the_rules_look_for_has_too(text: str) -> None:
+    holds(text)
+
+
+@given(st.randoms(use_true_random=False))
+def test_sentences_of_all_languages_in_any_order_have_too(draw: random.Random) -> None:
+    pieces = ALL.split()
+    draw.shuffle(pieces)
+    holds(" ".join(pieces[:120]))
+
+
+def test_no_candidate_is_text_that_is_not_there() -> None:
+    for digest in GOLD:
+        holds(digest.text)
+        holds(digest.text.replace(". ", ".\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ALL, "Anna and ", "Anna de la ", "A", "a. ", '"Aa ', "《a", "[[a|", "王", "学大", "مدينة سلمى ", "रवि ने ", "カ・", "before x, ", "always ",
+     "нельзя ", "https://a.b ", "a@b.c ", "- ", "\n", "immer laufen "],
+)  # fmt: skip
+def test_the_time_grows_with_the_text_and_no_faster(text: str) -> None:
+    def seconds(size: int) -> float:
+        sample, begun = (text * (size // len(text) + 1))[:size], time.process_time()
+        propose(sample)
+        return time.process_time() - begun
+
+    seconds(1000)
+    # ten times the text in ten times the time, or thrice that where the machine has other things to do
+    assert seconds(200_000) < max(1.0, 30 * seconds(20_000))
