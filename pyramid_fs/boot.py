@@ -167,10 +167,11 @@ def _model_line(line: ModelLine) -> str:
 
 
 def _topics(found: Bundle, room: int, calls: Calls) -> list[str]:
-    shown, _ = _while_room([topic_line(topic) for topic in found.topics], room)
-    if not shown:
+    if not found.topics:
         return []
-    return ["", f"Topics active last (history of one: {calls.history(found.topics[0].slug)}):", *shown]
+    head = f"Topics active last (history of one: {calls.history(found.topics[0].slug)}):"
+    shown, _ = _while_room([topic_line(topic) for topic in found.topics], room - len(head))
+    return ["", *([head, *shown] if shown else []), *_more(len(found.topics) - len(shown), "topic")]
 
 
 def topic_line(topic: TopicLine) -> str:
@@ -182,8 +183,14 @@ def topic_line(topic: TopicLine) -> str:
 
 
 def _entities(found: Bundle, room: int) -> list[str]:
+    if not found.entities:
+        return []
     shown, _ = _while_room([record_line(entity) for entity in found.entities], room)
-    return ["", "Entities:", *shown] if shown else []
+    return ["", "Entities:", *shown, *_more(len(found.entities) - len(shown), "entity")]
+
+
+def _more(count: int, verb: str) -> list[str]:
+    return [f"{count} more: pyramid {verb} list"] if count else []
 
 
 def record_line(record: RecordLine) -> str:
@@ -205,12 +212,11 @@ def _handles(handles: Sequence[str]) -> str:
 
 
 def _procedures(found: Bundle, room: int) -> list[str]:
+    if not found.procedures:
+        return []
     shown, _ = _while_room([record_line(record) for record in found.procedures], room)
-    left = len(found.procedures) - len(shown)
-    more = [f"{left} more: pyramid procedure list"] if left else []
-    return (
-        ["", f"How to go about things (confirmed by a person). {render.QUOTED}", *shown, *more] if shown or left else []
-    )
+    more = _more(len(found.procedures) - len(shown), "procedure")
+    return ["", f"How to go about things (confirmed by a person). {render.QUOTED}", *shown, *more]
 
 
 def _recent(found: Bundle, room: int) -> list[str]:

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
+from pyramid_fs import jsontext
 from pyramid_fs.errors import RefusedWrite, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pyramid_fs.jsontext import Steps
 
 NAME = "pyramid"
 """What the server is called where nothing else is said."""
@@ -30,8 +33,6 @@ SERVER, HOOK = ("-m", "pyramid_fs"), ("hook", "session-start")
 """The words by which an entry is known as one of ours."""
 
 Kind: TypeAlias = Literal["server", "hook", "skill", "block", "table"]
-Steps: TypeAlias = "tuple[str | int, ...]"
-"""The way to a value in a JSON file: keys, and numbers in lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,30 +226,31 @@ def _server(place: Place, setup: Setup) -> dict[str, Any]:
 def _merge_server(place: Place, text: str, setup: Setup) -> str:
     entry = _server(place, setup)
     by_hand = f'add this to "{place.key}" by hand: {json.dumps({setup.name: entry}, ensure_ascii=False)[1:-1]}'
-    known = _need(_parsed(text, place, by_hand), (place.key,), dict, place).get(setup.name)
+    servers = _need(_parsed(text, place, by_hand), (place.key,), dict, place)
     at: Steps = (place.key, setup.name)
-    if known is None:
-        return _put(text, at, entry)
+    if setup.name not in servers:
+        return jsontext.put(text, at, entry)
+    known = servers[setup.name]
     if not _is_ours(known):
         raise _foreign(place, setup)
     own = _need(known, ("env",), dict, place)
     for key in ("command", "args"):
-        text = text if known.get(key) == entry[key] else _put(text, (*at, key), entry[key])
+        text = text if known.get(key) == entry[key] else jsontext.put(text, (*at, key), entry[key])
     for key, value in setup.env.items():
         if value and own.get(key) != value:
-            text = _put(text, (*at, "env", key), value)
+            text = jsontext.put(text, (*at, "env", key), value)
         elif not value and key in own:
-            text = _drop(text, (*at, "env", key))
+            text = jsontext.drop(text, (*at, "env", key))
     return text
 
 
 def _clear_server(place: Place, text: str, setup: Setup) -> str:
-    known = _need(_parsed(text, place, "take it out by hand"), (place.key,), dict, place).get(setup.name)
-    if known is None:
+    servers = _need(_parsed(text, place, "take it out by hand"), (place.key,), dict, place)
+    if setup.name not in servers:
         return text
-    if not _is_ours(known):
+    if not _is_ours(servers[setup.name]):
         raise _foreign(place, setup)
-    return _drop(text, (place.key, setup.name))
+    return jsontext.drop(text, (place.key, setup.name))
 
 
 # The hook, in JSON
@@ -262,8 +264,8 @@ def _merge_hook(place: Place, text: str, setup: Setup) -> str:
     groups = _need(data, ("hooks", "SessionStart"), list, place)
     known = list(_our_hooks(groups, setup))
     for at, number in known:
-        text = _put(text, ("hooks", "SessionStart", at, "hooks", number, "command"), command)
-    return text if known else _put(text, ("hooks", "SessionStart", len(groups)), entry)
+        text = jsontext.put(text, ("hooks", "SessionStart", at, "hooks", number, "command"), command)
+    return text if known else jsontext.put(text, ("hooks", "SessionStart", len(groups)), entry)
 
 
 def _clear_hook(place: Place, text: str, setup: Setup) -> str:
@@ -273,7 +275,7 @@ def _clear_hook(place: Place, text: str, setup: Setup) -> str:
     for at, number in reversed(known):
         left = sum(1 for group, hook in known if group == at and hook < number)
         alone = left == 0 and len(groups[at]["hooks"]) == sum(1 for group, _ in known if group == at)
-        text = _drop(text, ("hooks", "SessionStart", at, *(() if alone else ("hooks", number))))
+        text = jsontext.drop(text, ("hooks", "SessionStart", at, *(() if alone else ("hooks", number))))
     return text
 
 
@@ -288,38 +290,20 @@ def _our_hooks(groups: list[Any], setup: Setup) -> Iterator[tuple[int, int]]:
                 yield at, number
 
 
-# A JSON file as text: what is not touched keeps its bytes
+# A JSON file
 
 
 def _parsed(text: str, place: Place, by_hand: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        data = _JSON.decode(text)
+        data = jsontext.JSON.decode(text)
     except (ValueError, RecursionError) as error:
         why = str(error) or "it is nested too deep"
         raise RefusedWrite(f"{place.path} is not plain JSON ({why}): nothing was written; {by_hand}") from None
     if not isinstance(data, dict):
         raise RefusedWrite(f"{place.path} holds no JSON object: nothing was written; {by_hand}")
     return data
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {key[:60]!r} stands there twice")
-        found[key] = value
-    return found
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no JSON number")
-
-
-_JSON = json.JSONDecoder(object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=_no_number)
-"""Numbers are not read: they may be longer than Python takes, and nobody here counts with them."""
-_BLANK = re.compile(r"[ \t\r\n]*")
 
 
 def _need(data: Any, steps: tuple[str, ...], kind: type, place: Place) -> Any:
@@ -330,120 +314,6 @@ def _need(data: Any, steps: tuple[str, ...], kind: type, place: Place) -> Any:
         if not isinstance(data, wanted):
             raise _wrong(place, steps[:number], "a table" if wanted is dict else "a list")
     return data
-
-
-class _Member(NamedTuple):
-    """A member of an object, or an item of a list: where it begins, where its value does, where it ends."""
-
-    step: str | int
-    start: int
-    value: int
-    end: int
-
-
-def _members(text: str, at: int) -> list[_Member]:
-    """List what the object or list at a place in a sound text holds."""
-    is_object, found = text[at] == "{", list[_Member]()
-    at = _past(text, at + 1)
-    while text[at] not in "}]":
-        start, step = at, len(found)
-        if is_object:
-            step, at = _JSON.raw_decode(text, at)
-            at = _past(text, _past(text, at) + 1)
-        _, end = _JSON.raw_decode(text, at)
-        found.append(_Member(step, start, at, end))
-        at = _past(text, end)
-        at = _past(text, at + 1) if text[at] == "," else at
-    return found
-
-
-def _past(text: str, at: int) -> int:
-    blank = _BLANK.match(text, at)
-    return blank.end() if blank else at
-
-
-def _find(text: str, steps: Steps) -> _Member | None:
-    start = _past(text, 0)
-    found: _Member | None = _Member("", start, start, len(text.rstrip()))
-    for step in steps:
-        found = next((each for each in _members(text, found.value) if each.step == step), None) if found else None
-    return found
-
-
-def _put(text: str, steps: Steps, value: Any) -> str:
-    """Set a value, with the tables that lead to it."""
-    text = text if text.strip() else "{}\n"
-    if known := _find(text, steps):
-        unit = _unit(text) if "\n" in text[known.value : known.end] else ""
-        return text[: known.value] + _spelled(text, value, _indent(text, known.value), unit) + text[known.end :]
-    *above, last = steps
-    box = _find(text, tuple(above))
-    if box is None:
-        return _put(text, tuple(above), [value] if isinstance(last, int) else {last: value})
-    return _insert(text, box, last, value)
-
-
-def _insert(text: str, box: _Member, step: str | int, value: Any) -> str:
-    """Add a member at the end of an object or list, laid out as those before it."""
-    inner, line, unit = _members(text, box.value), _indent(text, box.value), _unit(text)
-    gap = text[box.value + 1 : inner[0].start] if inner else ""
-    if "\n" in gap:
-        indent = gap.rpartition("\n")[2]
-        lead, close = _eol(text) + indent, ""
-    elif inner or not unit:
-        indent, unit, close = "", "", ""
-        lead = " " if inner and _spaces(text) else ""
-    else:
-        indent, close = line + unit, _eol(text) + line
-        lead = _eol(text) + indent
-    key = "" if isinstance(step, int) else json.dumps(step) + (": " if unit or _spaces(text) else ":")
-    member = lead + key + _spelled(text, value, indent, unit)
-    if inner:
-        return text[: inner[-1].end] + "," + member + text[inner[-1].end :]
-    return text[: box.value + 1] + member + close + text[box.end - 1 :]
-
-
-def _spelled(text: str, value: Any, indent: str, unit: str) -> str:
-    if not unit:
-        return json.dumps(value, ensure_ascii=False, separators=(", ", ": ") if _spaces(text) else (",", ":"))
-    return json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", _eol(text) + indent)
-
-
-def _drop(text: str, steps: Steps) -> str:
-    """Take a value out, and the tables that are empty without it."""
-    *above, last = steps
-    box = _find(text, tuple(above))
-    inner = _members(text, box.value) if box else []
-    at = next(number for number, each in enumerate(inner) if each.step == last)
-    if box and len(inner) == 1:
-        return _drop(text, tuple(above)) if above else text[: box.value + 1] + text[box.end - 1 :]
-    start, end = (inner[at].start, inner[at + 1].start) if at + 1 < len(inner) else (inner[at - 1].end, inner[at].end)
-    return text[:start] + text[end:]
-
-
-def _indent(text: str, at: int) -> str:
-    """Give the blanks that begin the line of a place."""
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _unit(text: str) -> str:
-    """Give what a line of the text is indented by; empty for a text on one line."""
-    body = text.strip()
-    if "\n" not in body and body != "{}":
-        return ""
-    found = re.search(r"\n([ \t]+)\S", body)
-    return found[1] if found else "  "
-
-
-def _spaces(text: str) -> bool:
-    return re.search(r'"\s*:\S', text) is None
-
-
-def _eol(text: str) -> str:
-    """Give the line end of a text: that of its first line."""
-    end = text.find("\n")
-    return "\r\n" if (end > 0 and text[end - 1] == "\r") or (end < 0 and text.endswith("\r")) else "\n"
 
 
 # Texts for agents, between two marks
@@ -481,7 +351,7 @@ def _skill_parts(setup: Setup) -> tuple[str, str]:
 
 def _set_block(place: Place, text: str, body: str, name: str) -> str:
     begin, end = _marks(name)
-    eol, span = _eol(text), _block_span(place, text, name)
+    eol, span = jsontext.line_end(text), _block_span(place, text, name)
     block = f"{begin}\n{body}\n{end}".replace("\n", eol)
     if span:
         return text[: span[0]] + block + text[span[1] :]
@@ -518,7 +388,7 @@ def _block_span(place: Place, text: str, name: str) -> tuple[int, int] | None:
 
 def _clear_block(place: Place, text: str, setup: Setup) -> str:
     span = _block_span(place, text, setup.name)
-    return _lifted(text[: span[0]], text[span[1] :], _eol(text)) if span else text
+    return _lifted(text[: span[0]], text[span[1] :], jsontext.line_end(text)) if span else text
 
 
 def _clear_skill(place: Place, text: str, setup: Setup) -> str:
@@ -543,7 +413,7 @@ def _merge_table(place: Place, text: str, setup: Setup) -> str:
     by_hand = f"add this to it by hand: {' ⏎ '.join(table.splitlines())}"
     known = _need(_toml(text, place, by_hand), (place.key,), dict, place).get(setup.name)
     if known is None:
-        new = _appended(text, table.replace("\n", _eol(text)), _eol(text))
+        new = _appended(text, table.replace("\n", jsontext.line_end(text)), jsontext.line_end(text))
     elif _is_ours(known):
         new = _updated(place, text, setup, known, by_hand)
     else:
@@ -608,7 +478,7 @@ def _cut(text: str, key: str, name: str) -> str:
     for start, end in reversed(list(zip(heads, [*heads[1:], len(text)], strict=False))):
         if ours.match(text, start):
             body = re.sub(r"(?:\r?\n[ \t]*(?:#[^\n]*)?)*\Z", "", text[start:end])
-            text = _lifted(text[:start], text[start + len(body) :], _eol(text))
+            text = _lifted(text[:start], text[start + len(body) :], jsontext.line_end(text))
     return text
 
 

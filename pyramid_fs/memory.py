@@ -138,7 +138,7 @@ class Memory(Shaping):
         return (*self.vault.settings.warnings, *self.config.warnings)
 
     def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools:
-        """Give what growth works with; where nothing is summarized, without the summarizers, which take time to import."""
+        """Give what growth works with; where nothing is summarized, without summarizers, which take time to import."""
         from pyramid_fs import issue
 
         summarizer = self.summarizer if writes else None

@@ -446,7 +446,7 @@ def failures() -> dict[str, tuple[list[str], int, str]]:
         "an empty text": (["record", "-m", "bob", " "], 2, "the note is empty"),
         "an empty query": (["recall", " "], 2, "the query is empty"),
         "no date": (["record", "-m", "bob", "--created", "soon", "x"], 2, "no date like 2026-11-29 in 'soon'"),
-        "no such date": (["recall", "x", "--since", "2026-02-30"], 2, "--since and --until take dates"),
+        "no such date": (["recall", "x", "--since", "2026-02-30"], 2, "since and until take dates"),
         "a tier of no kind": (["load", "alice", "--tier", "x"], 2, "a tier is a number, `notes` or `tail`, not 'x'"),
         "a limit of none": (["advance", "--limit", "0"], 2, "--limit"),
         "no file to import": (["import", "jsonl", "gone"], 2, "gone is no file"),

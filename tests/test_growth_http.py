@@ -25,6 +25,7 @@ from test_mcp_processes import started, tool
 
 from pyramid_fs.files import cache_folder
 from pyramid_fs.meter import Meter, Metered
+from pyramid_fs.summarizers import in_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,7 +121,7 @@ def waiting(vault: hard.Vault) -> list[str]:
 def is_what_was_answered(vault: hard.Vault, server: Server) -> None:
     """Hold every summary against the server's record: each is a sound answer to a call, and none stands twice."""
     texts = Counter(stored(vault))
-    assert not texts - Counter(told.text for told in server.good)
+    assert not texts - Counter(in_sentences(told.text or "") for told in server.good)
     assert set(texts.values()) <= {1}
 
 
@@ -197,7 +198,7 @@ def test_a_model_that_always_fails_leaves_the_notes_as_they_are(
     vault: hard.Vault, server: Server, kind: str, fault: Step, reason: str
 ) -> None:
     for number in range(1, 11):
-        text = f"plot {number}: marram{number} on the dune. " + "The sand has moved a hand's breadth since then. " * 12
+        text = f"plot {number}: marram{number} on the dune. " + "The sand has moved since then. " * 4
         vault.note(f"n{number}", text.strip())
     vault.put("pyramid.toml", "format = 1\n")
     before = vault.bytes()
@@ -217,7 +218,8 @@ def test_a_model_that_always_fails_leaves_the_notes_as_they_are(
     assert vault.run("advance").code == 0
     (summary,) = vault.summaries()
     assert len(vault.sources()) == 10
-    assert summary.read_text().endswith(f"---\n{server.good[-1].text}\n")
+    assert summary.is_file()
+    is_what_was_answered(vault, server)
     vault.is_sound()
     assert {path: data for path, data in vault.bytes().items() if path in before} == before
 

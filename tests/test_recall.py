@@ -156,7 +156,7 @@ def test_a_summary_is_in_a_range_that_its_span_touches(memory: Memory, root: Pat
         ("2026-01-12", "2026-01-14", True),
     ):  # fmt: skip
         assert bool(found(memory, "beans", kinds=("summary",), since=since, until=until)) is is_in
-    with pytest.raises(UsageError, match="--since and --until take dates"):
+    with pytest.raises(UsageError, match="since and until take dates"):
         memory.recall("beans", since="yesterday")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyramid_fs.errors import UnknownFormat, UsageError
 from pyramid_fs.pyramid import Shape
-from pyramid_fs.settings import Config, Curation, Settings, Shown, SummarizerSettings, read_person, read_vault
+from pyramid_fs.settings import Config, Curation, ExtractorSettings, Settings, Shown, SummarizerSettings, read_person, read_vault
 
 ZONES: dict[str, tzinfo] = {"UTC": UTC, "Far/East": timezone(timedelta(hours=14))}
 TOML = "/vault/pyramid.toml"
@@ -188,6 +188,13 @@ def test_every_setting_of_a_person_is_read() -> None:
         fallback = "none"
         [advance]
         background = false
+        [extractor]
+        kind = "openai"
+        command = ["finder", ""]
+        model = " tiny "
+        base_url = "http://localhost:11434/v1"
+        key_command = ["pass", "show", "finder"]
+        timeout = 3
         """
     )
     assert found == Config(
@@ -205,6 +212,14 @@ def test_every_setting_of_a_person_is_read() -> None:
             fallback="none",
         ),
         background=False,
+        extractor=ExtractorSettings(
+            kind="openai",
+            command=("finder", ""),
+            model="tiny",
+            timeout=3.0,
+            base_url="http://localhost:11434/v1",
+            key_command=("pass", "show", "finder"),
+        ),
     )
 
 
@@ -233,6 +248,25 @@ def test_one_vault_may_have_a_summarizer_of_its_own(path: str, at: str, home: st
     assert person(text, "/elsewhere", home).summarizer == SummarizerSettings("extractive", (), "small", 10.0)
 
 
+def test_one_vault_may_have_an_extractor_of_its_own_beside_its_summarizer() -> None:
+    text = """
+        [extractor]
+        kind = "openai"
+        model = "tiny"
+        timeout = 9
+        [vaults."~/Work".extractor]
+        kind = "command"
+        command = ["finder"]
+        [vaults."~/Work".summarizer]
+        kind = "none"
+        """
+    found = person(text, "/home/ada/Work")
+    assert found.extractor == ExtractorSettings("command", ("finder",), "tiny", 9.0)
+    assert found.summarizer == SummarizerSettings("none")
+    assert person(text, "/elsewhere").extractor == ExtractorSettings("openai", model="tiny", timeout=9.0)
+    assert person("").extractor == ExtractorSettings("rules", (), "", 120.0)
+
+
 def test_a_vaults_table_without_a_summarizer_changes_nothing() -> None:
     assert person('[vaults."~/Memory"]\n') == Config()
 
@@ -242,6 +276,8 @@ def test_a_vaults_table_without_a_summarizer_changes_nothing() -> None:
     [
         ("default_valt = 'x'", "`default_valt` is no setting; did you mean `default_vault`?"),
         ("[summarizer]\ncomand = ['x']", "`summarizer.comand` is no setting; did you mean `command`?"),
+        ("[extractor]\ncomand = ['x']", "`extractor.comand` is no setting; did you mean `command`?"),
+        ("[vaults.'/v'.extractor]\nkint = 1", '`vaults."/v".extractor.kint` is no setting; did you mean `kind`?'),
         ("[vaults.'/v']\nsummariser = 1", '`vaults."/v".summariser` is no setting; did you mean `summarizer`?'),
         ("[vaults.'/v'.summarizer]\nkint = 1", '`vaults."/v".summarizer.kint` is no setting; did you mean `kind`?'),
     ],
@@ -289,6 +325,17 @@ def test_an_unknown_key_of_a_persons_is_a_warning_too(text: str, warning: str, a
         ("[summarizer]\ntimeout = nan", "`summarizer.timeout` must be above 0 seconds"),
         ("[summarizer]\ntimeout = inf", "`summarizer.timeout` must be above 0 seconds"),
         ("[summarizer]\nattempts = 1.5", "`summarizer.attempts` must be a whole number, not 1.5"),
+        ("[extractor]\ncommand = 'finder'", "`extractor.command` must be a list of texts, not 'finder'"),
+        ("[extractor]\nkind = 'command'", "`extractor.command` must name a program"),
+        ("[extractor]\ncommand = ['', 'x']", "`extractor.command` must begin with a program"),
+        ("[extractor]\nkey_command = ['', 'x']", "`extractor.key_command` must begin with a program"),
+        ("[extractor]\nkind = 'none'", "`extractor.kind` must be rules, command, openai or anthropic, not 'none'"),
+        ("[extractor]\nkind = 'openai'", "`extractor.model` must name a model of openai's"),
+        ("[extractor]\nbase_url = 'ftp://host/v1'", "`extractor.base_url` must be an address as in http://"),
+        ("[extractor]\nbase_url = 'http://8.8.8.8/v1'", "`extractor.base_url`: http is for this machine"),
+        ("[extractor]\ntimeout = 0", "`extractor.timeout` must be above 0 seconds"),
+        ("[vaults.'/v']\nextractor = 1", "`vaults.\"/v\".extractor` must be a table, not 1"),
+        ("[vaults.'/v'.extractor]\nkind = 'magic'", "`extractor.kind` must be"),
         ("[advance]\nbackground = 'no'", "`advance.background` must be true or false, not 'no'"),
         ("vaults = 1", "`vaults` must be a table, not 1"),
         ("[vaults]\n'/v' = 1", '`vaults."/v"` must be a table, not 1'),

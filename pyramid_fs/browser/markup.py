@@ -47,8 +47,8 @@ class Target:
     """Empty where it leads nowhere."""
     why: str = ""
     """Said of a link that leads nowhere, or to several."""
-    text: str = ""
-    """Of the note, for an embed."""
+    text: Callable[[], str] = str
+    """Reads the note, for an embed."""
 
 
 Resolve: TypeAlias = "Callable[[str], Target]"
@@ -189,7 +189,8 @@ def _embed(_: RendererHTML, tokens: Sequence[Token], at: int, __: Any, env: Muta
     inner = tokens[at].content
     target: Target = env["resolve"](_target(inner))
     head = f"<p>{_anchor(target, f'↪ {inner}', 'wiki')}</p>"
-    body = f"<p>{escape(seen(target.text))}</p>" if target.text else ""
+    text = target.text()
+    body = f'<p dir="auto">{escape(seen(text))}</p>' if text else ""
     return f'<blockquote class="embed">{head}{body}</blockquote>'
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +17,7 @@ from pyramid_fs.cli.common import answer, text_argument, verb
 from pyramid_fs.notes import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from pyramid_fs.context import RedoPlan
     from pyramid_fs.memory import Memory
@@ -45,7 +48,8 @@ def advance(
 ) -> int:
     """Write the summaries that are due, of all models or of some. Safe to interrupt at any moment."""
     if background:
-        memory.grow_some(models)
+        with _ends_in_order():
+            memory.grow_some(models)
         return 0
     due = memory.due(models)
     asked = due if limit is None else due[:limit]
@@ -91,18 +95,22 @@ def _say(lines: Iterable[str]) -> None:
 def _with_progress(due: int, run: Callable[[Callable[[Summary], None], Callable[[Call], None]], _Done]) -> _Done:
     """Have summaries written under a progress bar on a terminal: how many, the rate, what was spent, the time left."""
     if not due or not sys.stderr.isatty():
-        return run(lambda _: None, lambda _: None)
+        with _ends_in_order():
+            return run(lambda _: None, lambda _: None)
     begun, calls = time.monotonic(), list[Any]()
-    with click.progressbar(
-        length=due,
-        label="Summaries",
-        show_pos=True,
-        show_eta=False,
-        file=sys.stderr,
-        item_show_func=lambda line: line,
-        width=0,  # as wide as what stands beside it leaves room for
-        bar_template="%(label)s  [%(bar)s]  %(info)s",
-    ) as bar:
+    with (
+        _ends_in_order(),
+        click.progressbar(
+            length=due,
+            label="Summaries",
+            show_pos=True,
+            show_eta=False,
+            file=sys.stderr,
+            item_show_func=lambda line: line,
+            width=0,  # as wide as what stands beside it leaves room for
+            bar_template="%(label)s  [%(bar)s]  %(info)s",
+        ) as bar,
+    ):
 
         def step(summary: Summary) -> None:
             tokens = sum((call.tokens_in or 0) + (call.tokens_out or 0) for call in calls)
@@ -110,6 +118,22 @@ def _with_progress(due: int, run: Callable[[Callable[[Summary], None], Callable[
             bar.update(1, said if calls else f"{said} {summary.handle}")
 
         return run(step, calls.append)
+
+
+@contextlib.contextmanager
+def _ends_in_order() -> Iterator[None]:
+    """Take a request to end, and a terminal that closes, as Ctrl-C: the programs that write summaries end with us."""
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    is_main = threading.current_thread() is threading.main_thread()
+    # one that is ignored, as under nohup, stays so
+    ours = [number for number in numbers if is_main and signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @click.command()
@@ -135,7 +159,8 @@ def redo(
     Name them, or say which; -m narrows the other two. Safe to interrupt at any moment.
     """
     if len(handles) == 1 and not (models or drafts or dry_run) and tier is None:
-        written = [summary.handle for summary in memory.redo(handles[0])]
+        with _ends_in_order():
+            written = [summary.handle for summary in memory.redo(handles[0])]
         answer({"vault": memory.name, "written": written}, "\n".join(written), as_json=as_json)
         return 0
     plan = memory.redo_plan(handles, tier=tier, models=models, drafts=drafts)

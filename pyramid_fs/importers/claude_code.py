@@ -279,7 +279,7 @@ def _texts(blocks: list[Any], left_out: Counter[str]) -> Iterator[str]:
 
 def _own_words(text: str) -> str:
     """Leave of a person's line what the person said: no reminders, output, hooks or interruptions."""
-    if command := _COMMAND.search(text[:1000]):
+    if text.lstrip().startswith("<command-") and (command := _COMMAND.search(text[:1000])):
         asked = _ARGUMENTS.search(text)
         return clean(f"{command[1]} {asked[1]}") if asked and asked[1].strip() else ""
     for tag in _TAGS:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import threading
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -109,21 +111,24 @@ class Endpoint:
         key = self._key()
         reply = self._reply(send, key)
         if reply.status == 200:  # noqa: PLR2004
-            return reply.body.replace(key.encode(), b"[key]") if key != NO_KEY else reply.body
+            return _without(reply.body, key)
         if reply.status == 401:  # noqa: PLR2004
             self._printed = ""  # it may have been replaced: the next call has it printed again
         raise _failure(reply, self, key)
 
     def _reply(self, send: Callable[[str], Coroutine[Any, Any, Reply]], key: str) -> Reply:
-        waiting = asyncio.run_coroutine_threadsafe(_bounded(send(key), self.timeout), _loop(os.getpid()))
         try:
-            return waiting.result(self.timeout + GRACE)
+            # some seconds on a busy machine, which are not the server's: they would use up a short timeout
+            importlib.import_module(self.vendor.name)
+            waiting = asyncio.run_coroutine_threadsafe(_bounded(send(key), self.timeout), _loop(os.getpid()))
+            try:
+                return waiting.result(self.timeout + GRACE)
+            finally:
+                waiting.cancel()
         except (TimeoutError, CancelledError):
             return LATE
         except (OSError, ValueError, ImportError) as error:  # a certificate file or a proxy that is named and not there
             kind = type(error).__name__
-        finally:
-            waiting.cancel()
         raise SummarizerFailed(f"{self.shown} can't be asked ({kind}): check the proxy and certificate variables")
 
     def _key(self) -> str:
@@ -243,6 +248,15 @@ def _until(said: str, now: datetime) -> float | None:
 
 
 # Reading an answer
+
+
+def _without(body: bytes, key: str) -> bytes:
+    """Take the key out of an answer, also where JSON's escapes hide it."""
+    if key == NO_KEY:
+        return body
+    with suppress(ValueError, RecursionError):
+        body = json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return body.replace(key.encode(), b"[key]").replace(json.dumps(key)[1:-1].encode(), b"[key]")
 
 
 def most_tokens(request: Request) -> int:
