@@ -22,6 +22,8 @@ def find(text: str) -> list[str]:
     typed, kinds = KeywordDetector(), []
     with transient_settings({"plugins_used": [{"name": name} for name in _PLUGINS]}):
         for line in text.splitlines():
+            if not _WORTH_A_LOOK.search(line):
+                continue  # the rules take half a millisecond a line
             kinds += [found.type for found in scan_line(line)]
             # people type `password: …` without quotes, as in YAML
             kinds += [found.type for found in typed.analyze_line("note.yaml", line, 1)]
