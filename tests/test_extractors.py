@@ -20,20 +20,22 @@ ALL = "\n\n".join(digest.text for digest in GOLD)
 
 
 class Least(NamedTuple):
-    """Shares below which the rules may not fall; some points under what was measured when they were written."""
+    """Shares below which the rules may not fall, in percent: recall and precision, of names and of rules of conduct."""
 
-    entities: tuple[float, float]
-    """Recall and precision."""
-    procedures: tuple[float, float]
+    names: tuple[int, int]
+    rules: tuple[int, int]
 
 
+# Measured when they were written, on what they were tuned on as well; figures before that stand with the benchmarks:
+# English 100 100, 100 100; German 98 98, 94 100; Russian 97 98, 100 100; Chinese 97 98, 94 100; Arabic 96 100, 94 100;
+# Hindi 94 100, 100 100.
 LEAST = {
-    "English": Least((0.95, 0.95), (0.90, 0.95)),
-    "German": Least((0.95, 0.90), (0.90, 0.90)),
-    "Cyrillic": Least((0.93, 0.90), (0.90, 0.95)),
-    "Chinese": Least((0.90, 0.93), (0.90, 0.90)),
-    "Arabic": Least((0.92, 0.92), (0.85, 0.95)),
-    "Devanagari": Least((0.92, 0.95), (0.92, 0.95)),
+    "English": Least((97, 97), (95, 95)),
+    "German": Least((95, 95), (90, 95)),
+    "Cyrillic": Least((94, 95), (95, 95)),
+    "Chinese": Least((94, 95), (90, 95)),
+    "Arabic": Least((93, 96), (90, 95)),
+    "Devanagari": Least((91, 96), (95, 95)),
 }
 PARTS = [
     *(
@@ -132,8 +134,8 @@ def test_the_labelled_digests_cover_six_languages_with_a_dozen_each() -> None:
 def test_the_rules_find_what_a_reader_finds(name: str) -> None:
     entities, procedures = extraction.scores([digest for digest in GOLD if digest.set == name], Rules())
     for score, (recall, precision) in zip((entities, procedures), LEAST[name], strict=True):
-        assert score.recall >= recall, score.missed
-        assert score.precision >= precision, score.wrong
+        assert 100 * score.recall >= recall, score.missed
+        assert 100 * score.precision >= precision, score.wrong
 
 
 def test_a_score_counts_each_thing_once() -> None:

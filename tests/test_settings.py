@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from pyramid_fs.errors import UnknownFormat, UsageError
 from pyramid_fs.pyramid import Shape
-from pyramid_fs.settings import Config, Curation, ExtractorSettings, Settings, Shown, SummarizerSettings, read_person, read_vault
+from pyramid_fs.settings import (
+    Config,
+    Curation,
+    ExtractorSettings,
+    Settings,
+    Shown,
+    SummarizerSettings,
+    read_person,
+    read_vault,
+)
 
 ZONES: dict[str, tzinfo] = {"UTC": UTC, "Far/East": timezone(timedelta(hours=14))}
 TOML = "/vault/pyramid.toml"
@@ -334,7 +343,7 @@ def test_an_unknown_key_of_a_persons_is_a_warning_too(text: str, warning: str, a
         ("[extractor]\nbase_url = 'ftp://host/v1'", "`extractor.base_url` must be an address as in http://"),
         ("[extractor]\nbase_url = 'http://8.8.8.8/v1'", "`extractor.base_url`: http is for this machine"),
         ("[extractor]\ntimeout = 0", "`extractor.timeout` must be above 0 seconds"),
-        ("[vaults.'/v']\nextractor = 1", "`vaults.\"/v\".extractor` must be a table, not 1"),
+        ("[vaults.'/v']\nextractor = 1", '`vaults."/v".extractor` must be a table, not 1'),
         ("[vaults.'/v'.extractor]\nkind = 'magic'", "`extractor.kind` must be"),
         ("[advance]\nbackground = 'no'", "`advance.background` must be true or false, not 'no'"),
         ("vaults = 1", "`vaults` must be a table, not 1"),

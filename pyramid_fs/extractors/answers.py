@@ -94,4 +94,4 @@ def _evidence(item: Mapping[str, Any], name: str, text: str) -> str:
     given = _text(item, "evidence")
     if given.strip():
         return standing(given, text)
-    return next((sentence.text for sentence in sentences(text) if fold(name) in fold(sentence.text)), "")
+    return next((sentence for sentence in sentences(text) if fold(name) in fold(sentence)), "")

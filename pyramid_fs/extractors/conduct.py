@@ -12,7 +12,6 @@ from pyramid_fs.extractors import signs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyramid_fs.extractors.sentences import Sentence
     from pyramid_fs.extractors.signs import Sign
 
 LEAST = 8
@@ -176,9 +175,9 @@ _STORY = re.compile(
 )
 
 
-def rules(sentence: Sentence) -> Iterator[tuple[str, Sign]]:
+def rules(sentence: str) -> Iterator[tuple[str, Sign]]:
     """Yield the rule of conduct that a sentence states, once for each sign of it."""
-    text = _bare(sentence.text)
+    text = _bare(sentence)
     least = LEAST_HAN if _HAN.search(text) else LEAST
     if not least <= len(text) <= MOST or _QUESTION.search(text) or _MIGHT.search(text) or _STORY.search(text):
         return

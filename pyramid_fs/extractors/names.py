@@ -272,9 +272,24 @@ def _lead(run: Run, words: list[Word], known: Habits) -> Sign | None:
         and run.opens
     ):
         return signs.FIRST  # `Installateur Bernd Lohse`
+    if _is_described(run, words, known):
+        return signs.RELATED
     if word in _ALWAYS or (run.opens and (word in vocabulary.PLAIN or _is_adverb(word, known))):
         return signs.FIRST
     return signs.FIRST if run.opens and run.first < run.last and known.small[word] > known.inner[word] else None
+
+
+def _is_described(run: Run, words: list[Word], known: Habits) -> bool:
+    """Whether three words are a calling and a name: `die Beraterin Cornelia Weiß`, `Бухгалтер Инга Соловьёва`."""
+    if run.last - run.first != 2 or words[run.first].low in vocabulary.GIVEN | _GENERIC:  # noqa: PLR2004
+        return False
+    if {words[run.first + 1].low, words[run.last].low} & (_GENERIC | vocabulary.LEGAL | vocabulary.LINKING):
+        return False
+    if not all(word.is_capital for word in words[run.first : run.last + 1]):
+        return False
+    before = words[run.first - 1].low if run.first else ""
+    is_german = known.is_german and bool(_DETERMINED.fullmatch(before))
+    return is_german or (run.opens and bool(_CYRILLIC.match(words[run.first].text)))
 
 
 def _is_adverb(word: str, known: Habits) -> bool:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pyramid_fs.extractors.marked import Mention
-    from pyramid_fs.extractors.sentences import Sentence
     from pyramid_fs.extractors.signs import Sign
 
 LONGEST = 120
@@ -58,16 +57,16 @@ def propose(text: str) -> list[Candidate]:
 # Entities
 
 
-def _entities(told: list[Sentence]) -> Iterator[Candidate]:
+def _entities(told: list[str]) -> Iterator[Candidate]:
     things = _joined(_gathered(told))
     for thing in things.values():
         name = names.best(thing.forms)
         sure = signs.confidence(thing.signs, len(thing.places))
-        yield Candidate(Kind.ENTITY, name, thing.label, sure, told[-thing.strongest[1]].text)
+        yield Candidate(Kind.ENTITY, name, thing.label, sure, told[-thing.strongest[1]])
 
 
-def _gathered(told: list[Sentence]) -> dict[str, _Thing]:
-    plain = [marked.prose(sentence.text) for sentence in told]
+def _gathered(told: list[str]) -> dict[str, _Thing]:
+    plain = [marked.prose(sentence) for sentence in told]
     bare = [marked.without_titles(text) for text, _ in plain]
     known = names.habits(bare)
     things: defaultdict[str, _Thing] = defaultdict(_Thing)
@@ -132,11 +131,11 @@ def _whole(key: str, things: dict[str, _Thing], ends: dict[str, set[str]]) -> st
 # Procedures
 
 
-def _procedures(told: list[Sentence]) -> Iterator[Candidate]:
-    found: dict[str, tuple[str, Sentence, set[Sign], int]] = {}
+def _procedures(told: list[str]) -> Iterator[Candidate]:
+    found: dict[str, tuple[str, str, set[Sign], int]] = {}
     for sentence in told:
         for rule, sign in conduct.rules(sentence):
             text, first, kinds, count = found.get(fold(rule), (rule, sentence, set[signs.Sign](), 0))
             found[fold(rule)] = (text, first, kinds | {sign}, count + 1)
     for text, sentence, kinds, count in found.values():
-        yield Candidate(Kind.PROCEDURE, text, "", signs.confidence(kinds, count), sentence.text)
+        yield Candidate(Kind.PROCEDURE, text, "", signs.confidence(kinds, count), sentence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyramid_fs.extractors.vocabulary import MONTHS
 
@@ -29,21 +29,11 @@ _MONTH = re.compile(rf"\s*(?:{'|'.join(MONTHS.split())})(?!\w)", re.IGNORECASE)
 _LOWER = re.compile(r"\s*[^\W\d_]")
 
 
-class Sentence(NamedTuple):
-    """A sentence as it stands, without the white space and the marks before it."""
-
-    text: str
-    is_item: bool = False
-    """Whether it begins an item of a list, where an order may stand without a subject."""
-
-
-def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the sentences of a markdown text, in order."""
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a markdown text, in order, each without the white space and the marks before it."""
     for block in _blocks(text):
         mark = _MARK.match(block)
-        start = mark.end() if mark else 0
-        for at, piece in enumerate(_pieces(block[start:])):
-            yield Sentence(piece, bool(mark) and at == 0)
+        yield from _pieces(block[mark.end() if mark else 0 :])
 
 
 def _blocks(text: str) -> Iterator[str]:

@@ -131,6 +131,7 @@ volunteered volunteers adopted adopts caught catch reconnected connected exchang
 empathized comforted revealed concluded continued continues vowed stated ended valued cherished inquired was is has had
 does can should would gave gives took takes made makes helped helps introduced introduces owns owned runs ran leads led
 studies studied turned applied applies
+helfen kochen bringen treffen ziehen suchen sucht suchte prüfen schreiben machen übernehmen organisieren leihen leiht
 sagten trafen gingen kamen planten fuhren kauften wohnen arbeiten wollen sprachen redeten besuchten fanden halfen zogen
 begleitete unterschrieb sprach redete freut freute leiht lieh malt malte singt sang reist reiste lacht weiß wusste
 sagte sagt meinte meint fragte fragt erzählte erzählt schrieb schreibt antwortete will wollte möchte wohnt arbeitet
@@ -191,7 +192,9 @@ COMPANIES = _words("firma unternehmen verein company компания фирма
 LEGAL = _words("inc ltd llc llp corp plc gmbh ag kg ohg ug sarl bv srl ooo ооо оао зао пао")
 """Of these, what is never anything else."""
 WEAK = _words("""
-is was has had does can should would were are will ist war kann soll était est avait es era tiene había foi
+took takes makes made helped helps needs needed leaves starts started finished ran runs is was has had does can should
+would were are will ist war kann soll était est avait es era tiene
+había foi
 tem
 был была будет было with visited joins joined mit
 """)

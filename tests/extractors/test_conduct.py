@@ -91,6 +91,8 @@ def test_a_rule_of_conduct_is_one_sentence_as_it_stands(text: str) -> None:
         "If we had booked, we would never have to wait.",
         "They had to be there before noon.",
         "It must have been the rain.",
+        "I thought that you must always pay twice.",
+        "He dreamed that one should never leave.",
         "She said it doesn't mean you must leave.",
         "He used to prefer tea, and preferred it always.",
         "Muss man das immer so machen?",
@@ -117,8 +119,7 @@ def test_a_question_a_story_and_a_might_be_are_no_rules(text: str) -> None:
 
 
 def test_a_list_mark_emphasis_and_an_announcement_are_no_part_of_a_rule() -> None:
-    (found,) = propose("- **Always** run\n")[:1] or [None]
-    assert found is not None
+    (found,) = propose("- **Always** run\n")
     assert (found.text, found.evidence) == ("Always run", "**Always** run")
     assert rules("Rule: never merge on a Friday.") == ["never merge on a Friday."]
     assert rules("1. Never merge on a Friday.\n2. Always ask first.") == [

@@ -63,6 +63,7 @@ def test_a_name_is_found_with_what_it_is(text: str, name: str, label: str) -> No
         "```\nclass Parser(Base): return Nothing\n```\nIt compiles.",
         "Run `Parser.Base` in `My Folder`.",
         "The Moving House Plan Needs Better Words Throughout",
+        "Moving the House to the Better Chimney Idea",
         "TODO: a note. NOTE: another.",
     ],
 )
@@ -88,6 +89,7 @@ def test_german_nouns_are_no_names() -> None:
         ("Das Büro ist in der Lindenstraße und nicht am Markt.", "Lindenstraße", "place"),
         ("Katharina plant die Reise mit dem Zug.", "Katharina", "person"),
         ("Das ist die Idee, die Annas Schwester Eva hatte. Anna sagte das.", "Eva", "person"),
+        ("Das ist die Idee, die der Beraterin Cornelia Weiß gefiel.", "Cornelia Weiß", "person"),
         ("Die Firma Nordlicht ist neu, und das ist gut.", "Nordlicht", "organization"),
     ],
 )
@@ -121,6 +123,7 @@ def test_russian_forms_of_a_name_are_one() -> None:
         ("Она учится в Заречном университете.", "Заречном университете", "organization"),
         ("Письмо от компании «Севлайн» пришло.", "Севлайн", "organization"),
         ("Это проект «Рассвет».", "Рассвет", "project"),
+        ("Бухгалтер Инга Соловьёва ждёт.", "Инга Соловьёва", "person"),
         ("Директор Роман Лисин был там.", "Роман Лисин", "person"),
         ("Ο φίλος της λέγεται Νίκος Παππάς.", "Νίκος Παππάς", ""),
     ],

@@ -8,7 +8,7 @@ from pyramid_fs.extractors.sentences import LONGEST, sentences
 
 
 def told(text: str) -> list[str]:
-    return [sentence.text for sentence in sentences(text)]
+    return list(sentences(text))
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,6 @@ def test_a_text_comes_apart_where_sentences_end(text: str, expected: list[str]) 
 def test_lines_that_a_hard_wrap_broke_are_one() -> None:
     long = "this line goes on for more than fifty characters and so it"
     assert told(f"{long}\nends here. Then\nanother") == [f"{long}\nends here.", "Then", "another"]
-
-
-def test_the_first_sentence_of_an_item_is_known_as_one() -> None:
-    assert [sentence.is_item for sentence in sentences("- One. Two.\nThree.")] == [True, False, False]
 
 
 def test_what_never_ends_is_taken_in_pieces() -> None:
