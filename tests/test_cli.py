@@ -553,8 +553,9 @@ def test_the_help_lists_every_verb_with_its_line(sh: Shell) -> None:
 def test_every_verb_has_help_that_needs_no_vault(sh: Shell, verb: str) -> None:
     out = sh.ok(verb, "--help")
     assert out.startswith(f"Usage: pyramid {verb} ")
-    groups = {"model", "topic", "session", "entity", "procedure", "import", "rollup", "summarizer", "hook", "setup", "export"}
-    assert "--json" in out or verb in groups | {"format", "demo", "watch", "mcp"}
+    groups = {"model", "topic", "session", "entity", "procedure", "import", "export"}
+    groups |= {"rollup", "summarizer", "hook", "setup"}
+    assert "--json" in out or verb in {*groups, "format", "demo", "watch", "mcp", "browse", "trust"}
     assert "--background" not in out
 
 

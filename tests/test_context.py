@@ -101,7 +101,11 @@ def test_models_are_named_as_their_folders_are_each_once() -> None:
         (["zzz"], list("abcdef"), "no model 'zzz'; there are: a, b, c, d, e and more, see `pyramid map`"),
         (["zzz"], [], "no model 'zzz'; there is none yet; `pyramid model new NAME --description '…'` makes one"),
         (["user", "x", "wrk"], ["user", "work"], "no model 'x', 'wrk'; the closest: work"),
-        (["q" * 500], [], f"no model {'q' * 80!r}; there is none yet; `pyramid model new NAME --description '…'` makes one"),
+        (
+            ["q" * 500],
+            [],
+            f"no model {'q' * 80!r}; there is none yet; `pyramid model new NAME --description '…'` makes one",
+        ),
     ],
 )
 def test_an_unknown_model_is_an_error_that_names_the_closest(wanted: list[str], known: list[str], said: str) -> None:
