@@ -198,8 +198,10 @@ def test_the_map_says_that_nothing_is_loaded_and_lists_models_and_newest_notes()
         "Vault: /v",
         "",
         "# Models",
-        "- m — Trains [12 notes · 2026-11-01 to 2026-11-09 · 2 not summarized yet"
-        " · view 1,234 characters, some 345 tokens · x waits]",
+        (
+            "- m — Trains [12 notes · 2026-11-01 to 2026-11-09 · 2 not summarized yet"
+            " · view 1,234 characters, some 345 tokens · x waits]"
+        ),
         "",
         "Archived: old, older",
         "",
