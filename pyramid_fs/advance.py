@@ -78,6 +78,8 @@ class Effort:
     """So many failures in a row are too often."""
     spent: Callable[[str, int, Call], None] | None = None
     """Told of every call, with the model and the tier that it was for."""
+    is_spent: Callable[[], bool] = lambda: False
+    """Whether no more calls may be begun: a summary may take several."""
 
 
 def grow(tools: Tools, model: str, grown: Grown, *, wait: float = 0.0) -> Iterator[Summary]:
@@ -324,7 +326,7 @@ class _Run:
             self._asking.begin(job)
 
     def _next(self) -> _Job | None:
-        if self._effort.limit is not None and self._begun >= self._effort.limit:
+        if self._is_enough() or self._effort.is_spent():
             return None
         while True:
             for model in self._open[:]:
@@ -340,6 +342,9 @@ class _Run:
             if not self._todo:
                 return None
             self._enter(self._todo.popleft(), 0.0, self._busy.append)
+
+    def _is_enough(self) -> bool:
+        return self._effort.limit is not None and self._begun >= self._effort.limit
 
     def _enter(self, name: str, wait: float, is_busy: Callable[[str], None]) -> None:
         try:
@@ -381,7 +386,7 @@ class _Run:
         """Go on where nothing is being written, with what paused, failed or was busy; False at the end."""
         if (self._asking.later or self._todo or self._open) and self._asking.rest():
             return True
-        if self._effort.limit is not None and self._begun >= self._effort.limit:
+        if self._is_enough() or self._effort.is_spent():
             return False
         written = len(self._grown.written)
         # once without more ado, as a network hiccups; then only while something else succeeds

@@ -225,7 +225,10 @@ class Answers:
         )
 
     def _tier(self, now: ModelNow, tier: str, page: int) -> View:
-        return views.tier(now.state, tier, page, self._size, self._face.page_chars, calls=self._face.calls)
+        found = views.tier(now.state, tier, page, self._size, self._face.page_chars, calls=self._face.calls)
+        if page > 1 and not found.entries:
+            raise UsageError(f"{now.name} has no page {page} of tier {tier}: it has fewer")
+        return found
 
     def _size(self, entry: Entry) -> int:
         return render.size(entry, self._settings.zone)

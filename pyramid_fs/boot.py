@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pyramid_fs.calls import Calls
     from pyramid_fs.context import ModelLine, Text
+    from pyramid_fs.views import Left
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,19 @@ class RecordLine:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One session digest, in short."""
+
+    handle: str
+    started: str
+    """The day."""
+    title: str
+    topics: tuple[str, ...]
+    text: str
+    """What of it fits the query, or how it begins."""
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
     """What one call answers at a session's start; a section that holds nothing is empty."""
 
@@ -64,10 +78,16 @@ class Bundle:
     entities: tuple[RecordLine, ...]
     procedures: tuple[RecordLine, ...]
     recent: tuple[Text, ...]
+    sessions: tuple[SessionLine, ...]
+    """Digests, whatever topics they belong to."""
     pending: int
     """Records that wait for a person."""
     soon: int
     """So many of them will be pruned within a week."""
+    left: tuple[Left, ...] = ()
+    """Newest notes that are too long to stand here."""
+    fell_back: tuple[str, ...] = ()
+    """Sections that found nothing for the query, and show what they show without one."""
     notes: tuple[str, ...] = ()
     """Sections that failed, and those that found nothing for the query and show what they show without one."""
     loaded: bool = False
@@ -128,6 +148,7 @@ def bundle_text(found: Bundle, chars: int, calls: Calls = SHELL) -> str:
         _models(found, int(room * _SHARE_OF_MODELS), calls),
         _topics(found, int(room * _SHARE_OF_LISTS), calls),
         _entities(found, int(room * _SHARE_OF_LISTS)),
+        _sessions(found, int(room * _SHARE_OF_LISTS)),
     ):
         parts += lines
         room -= sum(len(line) + 1 for line in lines)
@@ -138,6 +159,7 @@ def bundle_text(found: Bundle, chars: int, calls: Calls = SHELL) -> str:
 
 def _waiting(found: Bundle) -> list[str]:
     lines = ["", *found.notes] if found.notes else []
+    lines += ["", *render.left_lines(found.left)] if found.left else []
     return [*lines, "", render.pending_line(found.pending, found.soon)] if found.pending else lines
 
 
@@ -211,6 +233,17 @@ def _handles(handles: Sequence[str]) -> str:
     return ", ".join(f"[[{handle}]]" for handle in handles)
 
 
+def _sessions(found: Bundle, room: int) -> list[str]:
+    shown, _ = _while_room([_session_line(session) for session in found.sessions], room)
+    return ["", "Sessions (expand a handle for the whole digest):", *shown] if shown else []
+
+
+def _session_line(session: SessionLine) -> str:
+    topics = f" ({', '.join(session.topics)})" if session.topics else ""
+    said = " ".join(session.text.split())
+    return f"- {session.started} [[{session.handle}]]{topics}: {said}"
+
+
 def _procedures(found: Bundle, room: int) -> list[str]:
     if not found.procedures:
         return []
@@ -221,7 +254,7 @@ def _procedures(found: Bundle, room: int) -> list[str]:
 
 def _recent(found: Bundle, room: int) -> list[str]:
     shown, _ = _while_room([f"{render.header(text)}\n{render.quote(text.text)}\n" for text in found.recent], room)
-    head = "Newest notes." if not found.query else "Notes that fit."
+    head = "Notes that fit." if found.query and "Notes" not in found.fell_back else "Newest notes."
     return ["", f"{head} {render.QUOTED}", *shown] if shown else []
 
 
@@ -239,7 +272,11 @@ def _while_room(lines: Iterable[str], room: int) -> tuple[list[str], int]:
 def history_text(found: History) -> str:
     """Show a thread's history."""
     title = f" — {found.title}" if found.title != found.topic else ""
-    lines = [f"Vault: {found.vault}", f"# {found.topic}{title}", f"[{found.total} sessions, newest first]"]
+    lines = [
+        f"Vault: {found.vault}",
+        f"# {found.topic}{title}",
+        f"[{'1 session' if found.total == 1 else f'{found.total} sessions'}, newest first]",
+    ]
     lines += [found.note] if found.note else []
     lines += [render.QUOTED, ""] if found.sessions else ["No session lists it yet."]
     return "\n".join([*lines, *(session_text(session) for session in found.sessions)]).rstrip()

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, TypeVar
 
 from pyramid_fs import backfill, curation, layout, shapes, threads, times
-from pyramid_fs.boot import Bundle, History, RecordLine, SessionText, TopicLine
+from pyramid_fs.boot import Bundle, History, RecordLine, SessionLine, SessionText, TopicLine
+from pyramid_fs.context import Text
 from pyramid_fs.errors import NoSuchHandle, PyramidError
 from pyramid_fs.notes import Curated, Entity, Kind, Session, Shaped
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from pyramid_fs.threads import Thread
 
 _Item = TypeVar("_Item")
+SESSIONS = 3
+"""So many sessions stand in a bundle."""
+BEGINNING = 600
+"""Characters of a session's line, at most."""
 LOOKED_AT = 40
 """Hits of a query that are looked at for each section."""
 
@@ -87,65 +92,114 @@ def gather(
     recall: Callable[[str, tuple[str, ...]], Hits],
 ) -> Bundle:
     """Make the bundle; `recall` finds the best of some kinds for a query."""
-    notes: list[str] = []
-    records, asked = Records(tools, rules), as_words(query)
-
-    def section(name: str, make: Callable[[], Sequence[_Item]]) -> tuple[_Item, ...]:
-        try:
-            return tuple(make())
-        except PyramidError as error:  # one section's failure is reported in its place, the others answer
-            notes.append(f"{name} could not be had: {error}")
-            return ()
-
-    def best(
-        name: str, kinds: tuple[str, ...], pick: Callable[[Hits], Sequence[_Item]], plain: Callable[[], Sequence[_Item]]
-    ) -> Sequence[_Item]:
-        if not asked:
-            return plain()
-        picked = pick(recall(asked, kinds))
-        if not picked and (fallen := plain()):
-            notes.append(f"{name}: nothing fits the query; what is shown without one")
-            return fallen
-        return picked
-
-    def topics() -> Sequence[TopicLine]:
-        every = list_threads(tools)
-        return best(
-            "Topics", ("topic", "session"), lambda hits: _topics_of(tools, hits, every, wanted.topics),
-            lambda: [topic_line(tools, thread) for thread in every[: wanted.topics]],
-        )  # fmt: skip
-
-    def entities() -> Sequence[RecordLine]:
-        shown = [record for record in records.shown if record.kind is Kind.ENTITY]
-        return best(
-            "Entities", ("entity",), lambda hits: [records.line(r) for r in _among(hits, shown)[: wanted.entities]],
-            lambda: [records.line(record) for record in shown[: wanted.entities]],
-        )  # fmt: skip
-
-    def procedures() -> Sequence[RecordLine]:
-        sure = [r for r in records.shown if r.kind is Kind.PROCEDURE and curation.status(r) == curation.CONFIRMED]
-        return best(
-            "Procedures", ("procedure",), lambda hits: [records.line(record) for record in _among(hits, sure)],
-            lambda: [records.line(record) for record in sure],
-        )  # fmt: skip
-
-    def recent() -> Sequence[object]:
-        return best(
-            "Notes", ("note",), lambda hits: _texts_of(hits, wanted.notes), lambda: found.recent[: wanted.notes]
-        )
-
+    records = Records(tools, rules)
+    made = _Sections(tools, found, wanted, records, as_words(query), recall)
     return Bundle(
         vault=found.vault,
         query=query,
         models=found.models,
-        topics=section("Topics", topics),
-        entities=section("Entities", entities),
-        procedures=section("Procedures", procedures),
-        recent=section("Notes", recent),  # type: ignore[arg-type]
+        topics=made.section("Topics", made.topics),
+        entities=made.section("Entities", made.entities),
+        procedures=made.section("Procedures", made.procedures),
+        recent=made.section("Notes", made.recent),
+        sessions=made.section("Sessions", made.sessions),
         pending=len(records.pending),
         soon=records.soon,
-        notes=tuple(notes),
+        left=() if made.asked and "Notes" not in made.fell else found.left,
+        fell_back=tuple(made.fell),
+        notes=tuple(made.notes),
     )
+
+
+class _Sections:
+    """The sections of one bundle: each by itself, and what is to be said of them."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        found: Map,
+        wanted: Shown,
+        records: Records,
+        asked: str,
+        recall: Callable[[str, tuple[str, ...]], Hits],
+    ) -> None:
+        self._tools, self._found, self._wanted, self._records = tools, found, wanted, records
+        self.asked, self._recall = asked, recall
+        self.notes: list[str] = []
+        self.fell: list[str] = []
+
+    def section(self, name: str, make: Callable[[], Sequence[_Item]]) -> tuple[_Item, ...]:
+        """Make a section; one that fails is reported in its place, and the others answer."""
+        try:
+            return tuple(make())
+        except PyramidError as error:
+            self.notes.append(f"{name} could not be had: {error}")
+            return ()
+
+    def _best(
+        self,
+        name: str,
+        kinds: tuple[str, ...],
+        pick: Callable[[Hits], Sequence[_Item]],
+        plain: Callable[[], Sequence[_Item]],
+    ) -> Sequence[_Item]:
+        """Give the best for the query; without one, or where nothing fits it, what is shown without one."""
+        if not self.asked:
+            return plain()
+        picked = pick(self._recall(self.asked, kinds))
+        if not picked and (fallen := plain()):
+            self.notes.append(f"{name}: nothing fits the query; what is shown without one")
+            self.fell.append(name)
+            return fallen
+        return picked
+
+    def topics(self) -> Sequence[TopicLine]:
+        """Give the topics active last, or those whose sessions fit."""
+        every, most = list_threads(self._tools), self._wanted.topics
+        return self._best(
+            "Topics",
+            ("topic", "session"),
+            lambda hits: _topics_of(self._tools, hits, every, most),
+            lambda: [topic_line(self._tools, thread) for thread in every[:most]],
+        )
+
+    def entities(self) -> Sequence[RecordLine]:
+        """Give entities: confirmed before pending, the newest first."""
+        shown, most = [r for r in self._records.shown if r.kind is Kind.ENTITY], self._wanted.entities
+        return self._best(
+            "Entities",
+            ("entity",),
+            lambda hits: [self._records.line(record) for record in _among(hits, shown)[:most]],
+            lambda: [self._records.line(record) for record in shown[:most]],
+        )
+
+    def procedures(self) -> Sequence[RecordLine]:
+        """Give every procedural note that a person confirmed, or those that fit."""
+        known = (record for record in self._records.shown if record.kind is Kind.PROCEDURE)
+        sure = [record for record in known if curation.status(record) == curation.CONFIRMED]
+        return self._best(
+            "Procedures",
+            ("procedure",),
+            lambda hits: [self._records.line(record) for record in _among(hits, sure)],
+            lambda: [self._records.line(record) for record in sure],
+        )
+
+    def sessions(self) -> Sequence[SessionLine]:
+        """Give the newest session digests, or those that fit, whatever topics they belong to."""
+        found = (s for s in self._tools.census.values("sessions") if isinstance(s, Session))
+        sound = (session for session in found if session.chars and not session.problem)
+        every = sorted(sound, key=lambda s: (s.created, s.handle), reverse=True)
+        return self._best(
+            "Sessions",
+            ("session",),
+            lambda hits: _sessions_of(self._tools, hits, every),
+            lambda: [_session_line(self._tools, session) for session in every[:SESSIONS]],
+        )
+
+    def recent(self) -> Sequence[Text]:
+        """Give the newest notes, or those that fit."""
+        most = self._wanted.notes
+        return self._best("Notes", ("note",), lambda hits: _texts_of(hits, most), lambda: self._found.recent[:most])
 
 
 def as_words(query: str) -> str:
@@ -165,9 +219,21 @@ def _topics_of(tools: Tools, hits: Hits, every: Sequence[Thread], most: int) -> 
     return [topic_line(tools, thread) for thread in list(dict.fromkeys(thread for thread in found if thread))[:most]]
 
 
-def _texts_of(hits: Hits, most: int) -> list[object]:
-    from pyramid_fs.context import Text
+def _sessions_of(tools: Tools, hits: Hits, every: Sequence[Session]) -> list[SessionLine]:
+    by_handle = {session.handle: session for session in every}
+    found = [(by_handle[hit.handle], hit.text) for hit in hits.hits if hit.handle in by_handle]
+    return [_session_line(tools, session, text) for session, text in found[:SESSIONS]]
 
+
+def _session_line(tools: Tools, session: Session, text: str = "") -> SessionLine:
+    """Make a session what is shown of it: what fits a query, else its title or how it begins."""
+    day = times.day(session.created, tools.census.vault.settings.zone)
+    said = text or session.name or shapes.text_of(tools, session).strip().split("\n")[0]
+    short = said if len(said) <= BEGINNING else f"{said[:BEGINNING].rsplit(' ', 1)[0]} …"
+    return SessionLine(session.handle, day, session.name, session.topics, short)
+
+
+def _texts_of(hits: Hits, most: int) -> list[Text]:
     return [
         Text(
             hit.handle, hit.path, hit.models, -1, 1, hit.created, hit.created, hit.created, hit.text, source=hit.source

@@ -186,7 +186,7 @@ class Census:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise NoSuchHandle(f"there is no file {handle[:120]!r}; `pyramid recall` finds texts, views show handles")
+            raise NoSuchHandle(f"there is no file {handle[:120]!r}; recall finds texts, views show handles")
         listing = ", ".join(sorted(file.path[:-3] for file in found)[:12])
         raise NoSuchHandle(f"{handle!r} means several files; give more of the path: {listing}")
 

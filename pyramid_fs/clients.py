@@ -29,8 +29,14 @@ WINDOW = 100
 """So many lines around are looked at, to know what is a secret."""
 LONG_LINE = 400
 """A file with a longer line is shown laid out afresh: the line may be the whole of it."""
-SERVER, HOOK = ("-m", "pyramid_fs"), ("hook", "session-start")
+SERVER = ("-m", "pyramid_fs")
 """The words by which an entry is known as one of ours."""
+HOOKS = {
+    "SessionStart": ("hook", "session-start"),
+    "SessionEnd": ("hook", "session-end"),
+    "PreCompact": ("hook", "pre-compact"),
+}
+"""The events of Claude Code that a vault hears of: one that shows the map, and two that save what a session came to."""
 
 Kind: TypeAlias = Literal["server", "hook", "skill", "block", "table"]
 
@@ -253,35 +259,47 @@ def _clear_server(place: Place, text: str, setup: Setup) -> str:
     return jsontext.drop(text, (place.key, setup.name))
 
 
-# The hook, in JSON
+# The hooks, in JSON
 
 
 def _merge_hook(place: Place, text: str, setup: Setup) -> str:
+    for event, verb in HOOKS.items():
+        text = _merge_event(place, text, setup, event, verb)
+    return text
+
+
+def _merge_event(place: Place, text: str, setup: Setup, event: str, verb: tuple[str, ...]) -> str:
     given = [f"{key}={value}" for key, value in setup.carried.items()]
-    command = setup.shell([*(["env", *given] if given else []), *setup.words, *HOOK])
+    command = setup.shell([*(["env", *given] if given else []), *setup.words, *verb])
     entry = {"matcher": "", "hooks": [{"type": "command", "command": command}]}
-    data = _parsed(text, place, f'add this to "hooks.SessionStart" by hand: {json.dumps(entry, ensure_ascii=False)}')
-    groups = _need(data, ("hooks", "SessionStart"), list, place)
-    known = list(_our_hooks(groups, setup))
+    data = _parsed(text, place, f'add this to "hooks.{event}" by hand: {json.dumps(entry, ensure_ascii=False)}')
+    groups = _need(data, ("hooks", event), list, place)
+    known = list(_our_hooks(groups, setup, verb))
     for at, number in known:
-        text = jsontext.put(text, ("hooks", "SessionStart", at, "hooks", number, "command"), command)
-    return text if known else jsontext.put(text, ("hooks", "SessionStart", len(groups)), entry)
+        text = jsontext.put(text, ("hooks", event, at, "hooks", number, "command"), command)
+    return text if known else jsontext.put(text, ("hooks", event, len(groups)), entry)
 
 
 def _clear_hook(place: Place, text: str, setup: Setup) -> str:
-    groups = _need(_parsed(text, place, "take it out by hand"), ("hooks", "SessionStart"), list, place)
-    known = list(_our_hooks(groups, setup))
+    for event, verb in HOOKS.items():
+        text = _clear_event(place, text, setup, event, verb)
+    return text
+
+
+def _clear_event(place: Place, text: str, setup: Setup, event: str, verb: tuple[str, ...]) -> str:
+    groups = _need(_parsed(text, place, "take it out by hand"), ("hooks", event), list, place)
+    known = list(_our_hooks(groups, setup, verb))
     # from the last one on: those before it keep their numbers
     for at, number in reversed(known):
         left = sum(1 for group, hook in known if group == at and hook < number)
         alone = left == 0 and len(groups[at]["hooks"]) == sum(1 for group, _ in known if group == at)
-        text = jsontext.drop(text, ("hooks", "SessionStart", at, *(() if alone else ("hooks", number))))
+        text = jsontext.drop(text, ("hooks", event, at, *(() if alone else ("hooks", number))))
     return text
 
 
-def _our_hooks(groups: list[Any], setup: Setup) -> Iterator[tuple[int, int]]:
+def _our_hooks(groups: list[Any], setup: Setup, verb: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     """Yield where hooks for this vault, or the one that had its name, stand: number of the group, of the hook."""
-    marks = [f" {setup.shell(['--vault', root, *HOOK])}" for root in (setup.root, setup.former) if root]
+    marks = [f" {setup.shell(['--vault', root, *verb])}" for root in (setup.root, setup.former) if root]
     for at, group in enumerate(groups):
         hooks = group.get("hooks") if isinstance(group, dict) else None
         for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):

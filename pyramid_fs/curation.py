@@ -36,13 +36,38 @@ def status(record: Curated) -> str:
 
 
 def shown(records: Sequence[Curated]) -> list[Curated]:
-    """Leave what belongs in a bundle: not pruned, and not superseded, unless by one that was pruned itself."""
-    pruned = {layout.folded(record.handle) for record in records if status(record) == PRUNED}
+    """Leave what belongs in a bundle: what is neither pruned nor superseded.
+
+    One that was pruned itself takes no place; nor do records that supersede each other in a ring, as a merge makes it.
+    """
+    pruned, by = {layout.folded(record.handle) for record in records if status(record) == PRUNED}, _successors(records)
     return [
         record
         for record in records
-        if status(record) != PRUNED and (not record.superseded_by or layout.folded(record.superseded_by) in pruned)
+        if status(record) != PRUNED
+        and (
+            not record.superseded_by
+            or layout.folded(record.superseded_by) in pruned
+            or _leads(by, record.handle, record.handle)
+        )
     ]
+
+
+def leads_to(record: Curated, to: Curated, records: Iterable[Curated]) -> bool:
+    """Whether a record is superseded by another, at once or over others."""
+    return _leads(_successors(records), record.handle, to.handle)
+
+
+def _successors(records: Iterable[Curated]) -> dict[str, str]:
+    return {layout.folded(record.handle): layout.folded(record.superseded_by) for record in records}
+
+
+def _leads(by: Mapping[str, str], handle: str, to: str) -> bool:
+    at, end, seen = by.get(layout.folded(handle), ""), layout.folded(to), set[str]()
+    while at and at != end and at not in seen:
+        seen.add(at)
+        at = by.get(at, "")
+    return at == end
 
 
 def ordered(records: Iterable[Curated]) -> list[Curated]:
@@ -55,17 +80,6 @@ def contradicted(records: Iterable[Curated]) -> frozenset[str]:
     return frozenset(
         layout.folded(handle) for record in records if status(record) != PRUNED for handle in record.contradicts
     )
-
-
-def leads_to(record: Curated, to: Curated, records: Iterable[Curated]) -> bool:
-    """Whether a record is superseded by another, at once or over others."""
-    by = {layout.folded(each.handle): layout.folded(each.superseded_by) for each in records}
-    at, left = layout.folded(record.handle), len(by)
-    while at and left:
-        at, left = by.get(at, ""), left - 1
-        if at == layout.folded(to.handle):
-            return True
-    return False
 
 
 # Pruning

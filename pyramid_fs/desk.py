@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyramid_fs import files, layout
+from pyramid_fs.errors import DiskError, NotAVault
 from pyramid_fs.memory import Memory
 
 if TYPE_CHECKING:
@@ -48,7 +49,13 @@ class Desk:
                     return mark, memory
                 memory.close()  # a person changed the settings
         except queue.Empty:
-            return mark, Memory(self.root, face=self._face)
+            return mark, self._opened()
+
+    def _opened(self) -> Memory:
+        try:
+            return Memory(self.root, face=self._face)
+        except NotAVault:  # there was one when this began: nobody should make another in its place
+            raise DiskError(f"{self.root} is not there now: it was moved, or its disk is not mounted") from None
 
     def _settings_mark(self) -> object:
         return files.look(self.root / layout.SETTINGS), files.look(files.config_file(os.environ))

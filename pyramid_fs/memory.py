@@ -41,6 +41,8 @@ GROW_WAIT = 150.0
 """Seconds that `advance` waits for another process that grows the same model."""
 NOBODY = 'no summarizer is configured (kind = "none"): summaries wait for an agent to write them'
 SPENT = "the calls of today that nobody asks for are used up (calls_per_day)"
+NAMELESS = "note"
+"""Stands in the name of a note whose first words must not: names go into links, listings and logs."""
 SOME = 4
 """So many summaries a trigger, for growth that nobody asked for."""
 BEAT, WATCH_LOCK = "watch.json", "watch.lock"
@@ -176,10 +178,14 @@ class Memory(Shaping):
         self.vault.write_allowed()
         recording.clean(text)
         if not models:
-            raise UsageError("name the model that the note belongs to: -m MODEL")
+            raise UsageError(f"name the model that the note belongs to: {self._face.calls.record('NAME')}")
         names = self._known(models, create=create)
-        made = recording.record(self._tools(), text, names, source, created)
-        warnings = tuple(f"this looks like a secret ({kind}), and notes are plain text" for kind in leaks.find(text))
+        found = leaks.find(text)
+        made = recording.record(self._tools(), text, names, source, created, named=NAMELESS if found else "")
+        warnings = tuple(
+            f"this looks like a secret ({kind}), and notes are plain text: take it out of the file, and change it"
+            for kind in found
+        )
         return recording.Recorded(made.handle, made.path, made.models, made.repeat, warnings)
 
     def _known(self, models: Sequence[str], *, create: bool = False) -> list[str]:
@@ -340,6 +346,7 @@ class Memory(Shaping):
             fallback=Extractive() if falls else None,
             fall_after=chosen.attempts,
             spent=spent,
+            is_spent=(lambda: False) if is_asked else self._is_spent,
         )
 
     def _meter_call(self, model: str, tier: int, call: Call, *, is_asked: bool) -> None:

@@ -40,7 +40,7 @@ class Recorded:
 def clean(text: str) -> str:
     """Give a note's text as it is kept, or raise UsageError where it is none."""
     if not text.strip():
-        raise UsageError("the note is empty: give its text, or `-` to read it from standard input")
+        raise UsageError("the note is empty: give its text")
     if "\0" in text:
         raise UsageError("the text holds NUL bytes: a note is plain text")
     try:
@@ -62,11 +62,16 @@ def refuse_archived(tools: Tools, models: Sequence[str]) -> None:
             raise RefusedWrite(f"model {model!r} is archived{into}; `pyramid model unarchive {model}` brings it back")
 
 
-def record(tools: Tools, text: str, models: Sequence[str], source: str, created: datetime | None) -> Recorded:
-    """Write a note into models that exist; a repeat of the last day only gets the models that it lacks."""
+def record(
+    tools: Tools, text: str, models: Sequence[str], source: str, created: datetime | None, *, named: str = ""
+) -> Recorded:
+    """Write a note into models that exist; a repeat of the last day only gets the models that it lacks.
+
+    Its name is made of its first words, or of `named` where these must not stand in a name.
+    """
     text = clean(text)
     refuse_archived(tools, models)
-    if created is None and (first := _repeated(tools, text, models)):
+    if created is None and (first := _repeated(tools, text, models, named or text)):
         return _add_models(tools, first, models)
     time = created or _issue(tools, models)
     note = write_note(tools, text, models[0], source, time, tools.suffix)
@@ -86,11 +91,11 @@ def _issue(tools: Tools, models: Sequence[str]) -> datetime:
     return time or tools.clock()
 
 
-def _repeated(tools: Tools, text: str, models: Sequence[str]) -> Note | None:
+def _repeated(tools: Tools, text: str, models: Sequence[str], named: str) -> Note | None:
     census = tools.census
     if not census.catalog.walked:
         census.refresh()
-    census.look_at([path for model in models for path in _of_like_name(tools, text, model)])
+    census.look_at([path for model in models for path in _of_like_name(tools, named, model)])
     known = census.catalog.with_digest(pages.digest(text))
     census.look_at(known)
     now = tools.clock()

@@ -385,7 +385,21 @@ def _store(tools: Tools, now: ModelNow, summary: Summary, text: str) -> None:
         kept = f"{summary.handle[: -layout.SUFFIX]}{tools.suffix()}"
         files.create(root / layout.MODELS / now.name / layout.RETIRED / f"{kept}.md", old)
     made = pages.set_body(pages.set_key(old, "summarizer", tools.summarizer.name), text)
+    if summary.tier:  # it says what its sources say now, and is no longer due for that
+        made = pages.set_key(made, "digests", _digests(tools, now, summary))
     files.replace(path, pages.set_key(made, "draft", tools.summarizer.draft or None), old)
+
+
+def _digests(tools: Tools, now: ModelNow, summary: Summary) -> list[str]:
+    """Give the digests of a roll-up's sources as they are, for those that are there."""
+    found = []
+    for place, source in zip(now.state.sources[summary.handle], summary.sources, strict=True):
+        below = now.state.active.get(place)
+        with contextlib.suppress(FileNotFoundError, DiskError):
+            found.append(pages.digest(tools.census.vault.page(below.path).body) if below else source.digest)
+            continue
+        found.append(source.digest)
+    return found
 
 
 def _mark(path: Path) -> None:

@@ -86,6 +86,11 @@ def _texts(texts: Iterable[Text]) -> list[str]:
     return [f"{header(text)}\n{quote(text.text)}\n" for text in texts]
 
 
+def left_lines(lefts: Iterable[Left]) -> list[str]:
+    """Say what was left out, one line each."""
+    return _lefts(lefts)
+
+
 def _lefts(lefts: Iterable[Left]) -> list[str]:
     return [_left(left) for left in lefts]
 

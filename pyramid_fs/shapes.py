@@ -169,7 +169,7 @@ def entity(name: str, label: str, confidence: float | None, source: str, time: d
     """Make the value of a new entity, pending."""
     if not name.strip():
         raise UsageError("the name is empty")
-    if "\n" in name.strip():
+    if len(name.strip().splitlines()) > 1 or "\0" in name:
         raise UsageError("the name of an entity is one line of text")
     return Entity(
         "", "", Kind.ENTITY, time, name.strip(), curation.PENDING,
@@ -196,7 +196,7 @@ def add(
     With a `seed` its name is made from it, so that two machines make the same file, and a second time makes none.
     `others` are the records that are known, each with its text; it grows by the new one.
     """
-    clean = text.strip() if isinstance(record, Entity) else _clean(text)
+    clean = _clean(text) if text.strip() or not isinstance(record, Entity) else ""
     if len(clean) > _MOST_CHARS:
         raise UsageError(f"the text has {len(clean):,} characters: that is a note, or a session")
     known = records(tools) if others is None else others

@@ -41,6 +41,10 @@ BACKFILL_WAIT = 150.0
 """Seconds that `backfill` waits for another process that is at it."""
 
 
+UNSURE = 0.5
+"""The confidence of a proposal that says none."""
+
+
 class Shaping:
     """What `Memory` does with the other shapes; each method brings what it needs up to date first."""
 
@@ -172,7 +176,7 @@ class Shaping:
         *,
         label: str = "",
         about: str = "",
-        confidence: float | None = None,
+        confidence: float | None = UNSURE,
         source: str = "",
     ) -> Proposed:
         """Add a pending entity (`text` is its name, `about` what else is known) or procedure.

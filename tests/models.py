@@ -161,7 +161,7 @@ class Server:
     @property
     def good(self) -> list[Told]:
         """The sound answers."""
-        return [told for told in self.told if told.step.status == 200 and told.step.text is told.step.body is None]
+        return [told for told in list(self.told) if told.text == sound(told.asked.prompt)]
 
     def script(self, steps: Iterable[Step]) -> None:
         """Say how the next calls are answered."""

@@ -353,20 +353,25 @@ def test_of_any_json_all_else_is_kept(text: str, around: tuple[str, str], place:
         servers = data.get("mcpServers", {})
         hooks = data.get("hooks", {})
         odd = not isinstance(servers, dict) or "pyramid" in servers
-        odd_hooks = not isinstance(hooks, dict) or not isinstance(hooks.get("SessionStart", []), list)
+        odd_hooks = not isinstance(hooks, dict) or any(
+            not isinstance(hooks.get(event, []), list) for event in clients.HOOKS
+        )
         assert odd_hooks if place is HOOK else odd
         return
-    same = alike(old, new)
-    tail = alike(old[same:][::-1], new[same:][::-1])
-    assert old[same : len(old) - tail].strip() == ""  # but for blanks in a table that was empty
+    if place is not HOOK:  # which comes in several places
+        same = alike(old, new)
+        tail = alike(old[same:][::-1], new[same:][::-1])
+        assert old[same : len(old) - tail].strip() == ""  # but for blanks in a table that was empty
     assert clients.merged(place, new, replace(SETUP, env=ENV)) == new
     rest = clients.cleared(place, new, SETUP)
     data, after = literal(old), literal(new)
     if place is HOOK:
-        after = without(after, "hooks", "SessionStart", len(after["hooks"]["SessionStart"]) - 1)
-        was_empty = (
-            data in ({}, {"hooks": {}}) or data.get("hooks") == {} or data.get("hooks", {}).get("SessionStart") == []
-        )
+        for event in clients.HOOKS:
+            after = without(after, "hooks", event, len(after["hooks"][event]) - 1)
+        kept = data.get("hooks", {})
+        was_empty = data == {} or data.get("hooks") == {} or any(kept.get(event) == [] for event in clients.HOOKS)
+        if was_empty:
+            return
     else:
         after = without(after, "mcpServers", "pyramid")
         was_empty = data == {} or data.get("mcpServers") == {}
@@ -439,10 +444,19 @@ def test_a_hook_of_ours_among_others_in_its_group_leaves_alone() -> None:
     odd: list[Any] = [1, {"hooks": 2}, {"hooks": [3, {}]}]
     groups = [{"hooks": [ours, other, ours]}, {"matcher": "x", "hooks": [ours, ours]}, *odd]
     text = json.dumps({"hooks": {"SessionStart": groups}})
-    assert clients.merged(HOOK, text, SETUP) == text
+    new = clients.merged(HOOK, text, SETUP)
+    assert json.loads(new)["hooks"]["SessionStart"] == groups
+    assert clients.merged(HOOK, new, SETUP) == new
     left = clients.cleared(HOOK, text, SETUP)
     assert left is not None
     assert json.loads(left) == {"hooks": {"SessionStart": [{"hooks": [other]}, *odd]}}
+
+
+def test_a_session_s_end_is_heard_of_too() -> None:
+    found = json.loads(clients.merged(HOOK, None, SETUP))["hooks"]
+    verbs = {event: group[0]["hooks"][0]["command"].rpartition("hook ")[2] for event, group in found.items()}
+    assert verbs == {"SessionStart": "session-start", "SessionEnd": "session-end", "PreCompact": "pre-compact"}
+    assert clients.cleared(HOOK, clients.merged(HOOK, None, SETUP), SETUP) is None
 
 
 # Texts for agents

@@ -265,6 +265,15 @@ def test_whether_one_is_superseded_by_another_over_others() -> None:
     assert not curation.leads_to(three, one, every)
     ring = [one, replace(two, superseded_by="a-x7q2"), three]
     assert not curation.leads_to(one, three, ring)
+    assert curation.leads_to(one, one, ring)
+    outside = entity("D", superseded_by="a-x7q2")
+    assert not curation.leads_to(outside, outside, [*ring, outside])
+
+
+def test_two_that_supersede_each_other_after_a_merge_both_stay() -> None:
+    one, two = entity("A", superseded_by="b-x7q2"), entity("B", superseded_by="a-x7q2")
+    older, lost = entity("D", superseded_by="a-x7q2"), entity("E", superseded_by="never-x7q2")
+    assert curation.shown([one, two, older, lost]) == [one, two]
 
 
 # Likely duplicates

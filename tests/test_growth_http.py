@@ -1,20 +1,17 @@
-"""Growth as people run it: processes of `pyramid`, a model behind real HTTP, and faults, limits and kills on the way."""
+"""Growth as people run it: processes of `pyramid`, a model behind real HTTP, and faults, limits and kills."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import random
-import re
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hard
 import models
@@ -28,13 +25,11 @@ from pyramid_fs.meter import Meter, Metered
 from pyramid_fs.summarizers import in_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    import subprocess
+    from collections.abc import Iterator
 
 KEY = "sk-invented-k3f9x7q2p0ds"
-SMALL = (
-    "format = 1\n[pyramid]\nbatch_notes = 3\nfan_in = 2\ntarget_chars = [150, 150, 150]\n[settle]\nseconds = 0\n"
-)
+SMALL = "format = 1\n[pyramid]\nbatch_notes = 3\nfan_in = 2\ntarget_chars = [150, 150, 150]\n[settle]\nseconds = 0\n"
 """Settings under which three notes make a batch, two summaries a roll-up, and nothing waits to settle."""
 TIMEOUT = 1.5
 """Seconds that a summary may take where something hangs: an answer of this server takes a hundredth of it."""
@@ -82,8 +77,8 @@ def kind(request: pytest.FixtureRequest) -> str:
 def fill(vault: hard.Vault, count: int, model: str = "plot") -> None:
     for number in range(1, count + 1):
         text = (
-            f"On day {number} of the {model} the pump{number} of the {model} was mended by hand for {number * 7} euros, "
-            f"and the keeper wrote down that the water in butt {number} stood at {number + 40} litres by the evening"
+            f"On day {number} the pump{number} of the {model} was mended for {number * 7} euros, and butt {number} "
+            f"held {number + 40} litres by evening"
         )
         vault.note(f"{model}{number}", text, created=f"2026-02-01T{number // 60:02}:{number % 60:02}:00Z", model=model)
 
@@ -138,7 +133,7 @@ def test_whatever_goes_wrong_on_the_way_growth_ends_complete_and_nothing_bad_is_
     script = [*(step for step, _ in FAULTS * 2), models.EMPTY, models.NO_CHOICES, *[models.OK] * 14]
     random.Random(kind).shuffle(script)
     server.script(script)
-    codes, seen = [], set[str]()
+    codes, seen = list[int](), set[str]()
     while codes[-1:] != [0]:
         ran = advance(vault)
         codes.append(ran.code)
@@ -234,8 +229,8 @@ def test_a_server_that_is_not_there_is_named_at_once_and_left_alone_for_a_while(
         assert (ran.code, ran.err) == (30, f"pyramid: plot: nothing answers at {url}: is it running?\n")
         tried = len(meter(vault))
         assert tried > 0
-        for words in (("advance", "--background"), ("watch", "--once")):
-            assert vault.run(*words).code == 0
+        for words in (("advance", "--background", "plot"), ("watch", "--once")):
+            assert vault.process(*words).code == 0
         assert len(meter(vault)) == tried
     assert f"nothing answers at {url}" in waiting(vault)[0]
 
@@ -248,8 +243,8 @@ def test_growth_that_nobody_asked_for_tries_once_and_not_again_within_the_minute
     server.script([models.FAILED] * 9)
     assert ended(vault.start("watch", "--once")).code == 30
     assert server.calls == 1
-    assert vault.run("advance", "--background").code == 0
-    assert vault.run("watch", "--once").code == 0
+    assert vault.run("advance", "--background", "plot").code == 0
+    assert vault.process("watch", "--once").code == 0
     assert server.calls == 1
 
 
@@ -260,7 +255,7 @@ def test_growth_that_nobody_asked_for_tries_once_and_not_again_within_the_minute
 def test_a_key_is_nowhere_to_be_read_whatever_the_server_does_with_it(
     vault: hard.Vault, server: Server, kind: str, given: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    fill(vault, 3)
+    fill(vault, 6)
     elsewhere, env = tmp_path_factory.mktemp("elsewhere") / "key", {}
     elsewhere.write_text(KEY)
     use(vault, kind, server, attempts=2, **({"key_command": ["cat", str(elsewhere)]} if given == "command" else {}))
@@ -280,7 +275,7 @@ def test_a_key_is_nowhere_to_be_read_whatever_the_server_does_with_it(
     with pytest.MonkeyPatch.context() as patch:
         for name, value in env.items():
             patch.setenv(name, value)
-        server.script([script[0]] * 2)
+        server.script([script[0]] * 9)
         with pytest.MonkeyPatch.context() as loud:  # somebody wants to see all that the vendor's package does
             loud.setenv("OPENAI_LOG", "debug")
             loud.setenv("ANTHROPIC_LOG", "debug")
@@ -295,8 +290,8 @@ def test_a_key_is_nowhere_to_be_read_whatever_the_server_does_with_it(
             said += ran.out + ran.err + vault.run("status").out + vault.run("stats").out + vault.run("map").out
         assert {asked.key for asked in server.asked} == {KEY}
         server.stop_scripting()
-        server.script([Step(text=f"They mended the pumps, and somebody noted {{key}} as if it were {number}.", escapes=escapes)
-                       for number, escapes in ((1, True), (2, False))])  # fmt: skip
+        text = "They mended the pumps, and somebody noted {key} in the shed, where it hangs."
+        server.script([Step(text=text, escapes=True), Step(text=text)])
         assert vault.run("advance").code == 0
         said += vault.run("load", "plot").out
     assert "[key]" in said
@@ -304,3 +299,144 @@ def test_a_key_is_nowhere_to_be_read_whatever_the_server_does_with_it(
     written = [path for path in vault.root.parent.rglob("*") if path.is_file()]
     assert {path.name for path in written} > {"catalog.sqlite3", "config.toml"}
     assert [path for path in written if KEY.encode() in path.read_bytes()] == []
+
+
+# Several at once
+
+
+def test_four_at_once_make_one_summary(vault: hard.Vault, kind: str) -> None:
+    fill(vault, 3)
+    with Server(delay=0.5) as server:
+        use(vault, kind, server)
+        ran = [ended(each) for each in [vault.start("advance") for _ in range(4)]]
+        assert [(each.code, each.err) for each in ran] == [(0, "")] * 4
+        assert server.calls == len(stored(vault)) == len(meter(vault)) == 1
+    assert vault.run("advance", "--dry-run").out == "Nothing is due.\n"
+    vault.is_sound()
+
+
+@pytest.mark.parametrize("moment", ["asked", "half answered", "answered", "stored"])
+def test_a_kill_at_any_moment_leaves_a_vault_that_goes_on(vault: hard.Vault, server: Server, moment: str) -> None:
+    fill(vault, 3)
+    use(vault, "openai", server)
+    server.script([{"asked": models.HANG, "half answered": models.DRIP}.get(moment, models.OK)])
+    reached = {"asked": lambda: server.asked, "half answered": lambda: server.asked, "answered": lambda: server.told}
+    process = vault.start("advance")
+    until(reached.get(moment, vault.summaries), moment)
+    process.kill()
+    assert ended(process).code in {-signal.SIGKILL, 0}
+    assert vault.run("advance").code == 0
+    assert vault.counts() == (3, 0, {"0": 1})
+    is_what_was_answered(vault, server)
+    assert [path.name for path in (vault.root / "models/plot/tier-0").iterdir()] == [vault.summaries()[0].name]
+    assert server.calls == {"asked": 2, "half answered": 2, "stored": 1}.get(moment, len(server.good))
+    assert server.calls - len(meter(vault)) in {0, 1}  # what was with the server when the process was killed
+    vault.is_sound()
+
+
+def test_a_watcher_a_server_and_a_person_at_once_have_each_batch_written_once(vault: hard.Vault, kind: str) -> None:
+    fill(vault, 12)
+    fill(vault, 12, "pond")
+    with Server(delay=0.1) as server:
+        use(vault, kind, server, timeout=hard.BOUND)
+        watcher = vault.start("watch")
+        try:
+            with started(vault) as mcp:
+                mcp.send(tool(1, "load_model", names=["plot", "pond"]))
+                typed = vault.start("advance")
+                assert "plot" in json.dumps(mcp.answer(1))
+                assert ended(typed).code == 0
+                until(
+                    lambda: sum(path.exists() for path in vault.summaries(2) + vault.summaries(2, "pond")) == 2, "all"
+                )
+        finally:
+            watcher.terminate()
+            assert ended(watcher).code == 0
+        assert len(stored(vault)) == 2 * (4 + 2 + 1)
+        assert server.calls == len({asked.prompt for asked in server.asked}) == len(stored(vault))
+    is_what_was_answered(vault, server)
+    assert waiting(vault) == []
+    vault.is_sound()
+
+
+# Limits
+
+
+def test_the_calls_of_a_day_bound_what_nobody_asked_for_and_no_typed_advance(vault: hard.Vault, server: Server) -> None:
+    fill(vault, 15)
+    use(vault, "openai", server, calls_per_day=2, concurrency=1)
+    with started(vault) as mcp:
+        mcp.send(tool(1, "load_model", names=["plot"]))
+        mcp.answer(1)
+        until(lambda: len(stored(vault)) == 2, "two summaries")
+    assert vault.process("record", "-m", "plot", "The pump was painted green, which nobody had asked for.").code == 0
+    assert ended(vault.start("watch", "--once")).code == 0
+    assert ended(vault.start("advance", "--background", "plot")).code == 0
+    assert server.calls == len(stored(vault)) == 2
+    assert "calls_per_day" in waiting(vault)[0]
+    assert advance(vault).code == 0
+    assert vault.counts()[2] == {"0": 5, "1": 2, "2": 1}
+    assert [call.is_asked for call in meter(vault)] == [False] * 2 + [True] * 6
+    vault.is_sound()
+
+
+def test_second_tries_count_among_the_calls_of_a_day(vault: hard.Vault, server: Server) -> None:
+    for model in ("plot", "pond", "shed", "lane", "well"):
+        fill(vault, 3, model)
+    use(vault, "openai", server, calls_per_day=4, concurrency=1)
+    server.script([models.ECHO] * 30)
+    assert ended(vault.start("watch", "--once")).code == 30
+    assert server.calls == len(meter(vault)) == 4
+
+
+# Being told to end
+
+
+COMMAND = """
+import os, subprocess, sys
+text = sys.stdin.read()
+if "day 3 " not in text:
+    child = subprocess.Popen(["sleep", "1000"])
+    print(os.getpid(), child.pid, file=open(os.path.join(sys.argv[1], str(os.getpid())), "w"))
+    child.wait()
+print("The pumps were mended, and the keeper wrote down what that had cost, butt by butt.")
+"""
+"""A summarizer that writes the first batch and hangs over all others, with a child of its own."""
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize("words", [("advance",), ("advance", "--background", "plot")])
+def test_what_is_told_to_end_takes_its_programs_with_it(
+    vault: hard.Vault, tmp_path: Path, number: signal.Signals, at_once: int, words: tuple[str, ...]
+) -> None:
+    fill(vault, 15)
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    command = [sys.executable, "-c", COMMAND, str(pids)]
+    vault.config.write_text(
+        f'[summarizer]\nkind = "command"\ncommand = {json.dumps(command)}\nconcurrency = {at_once}\n'
+    )
+    process = vault.start(*words)
+    flying = 1 if at_once == 1 else 3 if words[1:] else 4  # of the four that growth in the background begins
+    until(lambda: len(list(pids.iterdir())) >= flying and len(stored(vault)) == 1, "all are at it")
+    found = [int(word) for path in pids.iterdir() for word in path.read_text().split()]
+    assert len(found) == 2 * flying
+    process.send_signal(number)
+    ran = ended(process)
+    assert (ran.code, ran.err.strip()) == (130, "pyramid: interrupted; what was written stands")
+    until(lambda: not any(map(is_alive, found)), "none lives on", 5.0)
+    assert len(stored(vault)) == 1
+    vault.is_sound()
+    vault.config.unlink()
+    assert vault.run("advance").code == 0  # whoever ended let go of its locks
+    assert vault.counts()[:2] == (15, 0)
+    vault.is_sound()

@@ -129,8 +129,8 @@ def test_a_digest_that_no_one_may_write_to_is_refused(memory: Memory, root: Path
             lambda: newer.save_session("x"),
             lambda: newer.propose("entity", "x"),
             lambda: newer.confirm(["x"]),
-            lambda: newer.backfill(),
-            lambda: newer.prune(),
+            newer.backfill,
+            newer.prune,
         ):
             with pytest.raises(UnknownFormat):
                 write()
@@ -208,7 +208,7 @@ def test_the_newest_session_is_shown_whatever_its_length(memory: Memory, chars: 
 def test_a_proposal_is_pending_and_written_as_the_format_page_shows_it(memory: Memory, root: Path) -> None:
     made = memory.propose("entity", "Ada Lovelace", label="person", about="Keeps bees.", confidence=0.7, source="spade")
     assert (root / made.path).read_text() == (
-        '---\nname: "Ada Lovelace"\nkind: "person"\nstatus: pending\nconfidence: 0.7\nsource: "spade"\n'
+        '---\nname: "Ada Lovelace"\nkind: person\nstatus: pending\nconfidence: 0.7\nsource: "spade"\n'
         "created: 2026-11-29T20:15:30Z\n---\nKeeps bees.\n"
     )
     rule = memory.propose("procedure", "Oil the hinges in March.", confidence=0.6)
@@ -241,6 +241,8 @@ def test_a_rejected_record_is_still_a_likely_duplicate(memory: Memory) -> None:
         {"kind": "", "text": "x"},
         {"kind": "entity", "text": " "},
         {"kind": "entity", "text": "two\nlines"},
+        {"kind": "entity", "text": "a\0b"},
+        {"kind": "entity", "text": "x", "about": "a\0b"},
         {"kind": "procedure", "text": ""},
         {"kind": "procedure", "text": "a\0b"},
         {"kind": "procedure", "text": "x" * 20_001},

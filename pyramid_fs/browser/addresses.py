@@ -18,7 +18,7 @@ class Addresses(Protocol):
     """Whether a server answers: it searches, confirms, and opens files."""
 
     def page(self, name: str, page: int = 1, **asked: object) -> str:
-        """Give a page of the vault as a whole: `map`, `topics`, `status` …"""
+        """Give a page of the vault as a whole: `map`, `topics`, `status`."""
         ...
 
     def model(self, name: str, part: str = "", page: int = 1) -> str:

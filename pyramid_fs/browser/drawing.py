@@ -28,6 +28,11 @@ LEAST = 0.4
 """A block is drawn at least so wide."""
 TICKS = 5
 _TEXT_ROW = 18
+HINT = "Point at a block, or step to it with the Tab key, to read it here."
+_STRIPES = (
+    '<defs><pattern id="many" width="3" height="3" patternUnits="userSpaceOnUse">'
+    '<rect class="stripe" width="3" height="2"/></pattern></defs>'
+)
 
 Address: TypeAlias = "Callable[[str], str]"
 """Gives the page of a file by its path; empty where it has none."""
@@ -192,10 +197,11 @@ def svg(drawing: Drawing, name: str, address: Address, group: Address, text: Cal
     foot = base + 2 * (ROW + GAP) + (ROW + GAP if drawing.aside else 0)
     whole = foot + EXCERPT[0] * _TEXT_ROW + _TEXT_ROW + MARGIN
     scale = (WIDTH - 2 * MARGIN) / (drawing.total or 1)
-    parts = [
-        f'<svg class="pyramid" viewBox="0 0 {WIDTH} {whole}" role="group" aria-label="{_safe(name)}, drawn" '
-        f'xmlns="http://www.w3.org/2000/svg">'
-    ]
+    size = f'viewBox="0 0 {WIDTH} {whole}" xmlns="http://www.w3.org/2000/svg"'
+    parts = [f'<svg class="pyramid" role="group" aria-label="{_safe(name)}, drawn" {size}>']
+    if any(block.count > 1 for tier in drawing.tiers for block in tier):
+        parts.append(_STRIPES)
+    parts.append(f'<text class="hint" x="{MARGIN}" y="{foot + _TEXT_ROW}">{HINT}</text>')
     for tier in reversed(range(height)):
         y = MARGIN + (height - 1 - tier) * (ROW + GAP)
         parts += [_drawn(block, y, scale, foot, (address, group), text) for block in drawing.tiers[tier]]
@@ -217,7 +223,8 @@ def _drawn(
 
 def _class(block: Block) -> str:
     names = [*block.marks, *(["many"] if block.count > 1 else [])]
-    return f' class="{" ".join(names)}"' if names else ""
+    fill = ' fill="url(#many)"' if block.count > 1 else ""
+    return f' class="{" ".join(names)}"{fill}' if names else ""
 
 
 def _facts(block: Block) -> str:
@@ -228,8 +235,8 @@ def _facts(block: Block) -> str:
 
 
 def _linked(href: str, facts: str, drawn: str, lines: Sequence[str], foot: int) -> str:
-    shown = "".join(f'<tspan x="8" dy="{_TEXT_ROW}">{_safe(line)}</tspan>' for line in lines)
-    said = f'<text y="{foot + _TEXT_ROW}">{_safe(facts)}{shown}</text>'
+    shown = "".join(f'<tspan x="{MARGIN}" dy="{_TEXT_ROW}">{_safe(line)}</tspan>' for line in lines)
+    said = f'<text x="{MARGIN}" y="{foot + _TEXT_ROW}">{_safe(facts)}{shown}</text>'
     if not href:
         return f"<g><title>{_safe(facts)}</title>{drawn}</g>"
     return f'<a href="{_safe(href)}"><title>{_safe(facts)}</title>{drawn}{said}</a>'
@@ -267,7 +274,8 @@ def _axis(drawing: Drawing, y: int, scale: float) -> Iterator[str]:
     for x, day in places:
         anchor = "start" if x < WIDTH / 10 else "end" if x > WIDTH * 9 / 10 else "middle"
         if (x, day) not in close:
-            yield f'<path d="M{x:.1f} {y}v5"/><text class="day" x="{x:.1f}" y="{y + 18}" text-anchor="{anchor}">{day}</text>'
+            yield f'<path d="M{x:.1f} {y}v5"/>'
+            yield f'<text class="day" x="{x:.1f}" y="{y + 18}" text-anchor="{anchor}">{day}</text>'
 
 
 def _aside_row(drawing: Drawing, y: int, address: Address, foot: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The vault's texts as HTML that can do nothing: markdown without raw HTML, links limited, signs that hide made seen."""
+"""The vault's texts as HTML that can do nothing: no raw HTML, few kinds of link, signs that hide made seen."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 
 SCHEMES = frozenset({"http", "https", "mailto"})
 """Where a link of a text may lead, besides the vault."""
-HEADING = 3
-"""The highest heading of a text: a page's own stand above it."""
+HEADING = 4
+"""The highest heading of a text in a list: those of the page and the entry stand above it."""
 DEEPEST = 40
 """Nesting of quotes and lists that is followed; markdown of a hostile hand nests deeper than any reader."""
 
 _HIDDEN = re.compile(
     "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)"  # a region's flag is spelled with letters that are not seen
-    "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+    "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_UP = re.compile(r"^(\.{1,2}/)+")
 _WIKI = re.compile(r"(!?)\[\[([^\[\]\n]{1,1000})\]\]")
-_TAGS = {"a", "bdi", "blockquote", "br", "code", "div", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
+_TAGS = {"a", "bdi", "blockquote", "br", "code", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
          "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}  # fmt: skip
 _KEPT = {"a": {"href", "class", "title"}, "span": {"class"}, "blockquote": {"class"}, "ol": {"start"}, "p": {"dir"}}
 
@@ -56,17 +58,17 @@ Resolve: TypeAlias = "Callable[[str], Target]"
 
 
 def seen(text: str) -> str:
-    """Show the signs of a text that no reader sees: control characters, overrides of direction, hidden letters.
+    r"""Show the signs of a text that no reader sees: control characters, overrides of direction, hidden letters.
 
-    >>> seen("ab\\u202ecd")
+    >>> seen("ab\u202ecd")
     'ab⟨U+202E⟩cd'
     """
     return _HIDDEN.sub(lambda found: found[1] or f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
-def html(text: str, resolve: Resolve) -> Markup:
+def html(text: str, resolve: Resolve, heading: int = HEADING) -> Markup:
     """Render a text of the vault; whatever it holds, what comes out can load and run nothing."""
-    made = _markdown().render(seen(text.replace("\r\n", "\n")), {"resolve": resolve})
+    made = _markdown().render(seen(text.replace("\r\n", "\n")), {"resolve": resolve, "heading": heading})
     clean = nh3.clean(made, tags=_TAGS, attributes=_KEPT, url_schemes=set(SCHEMES), link_rel="noopener noreferrer")
     return Markup(clean)  # noqa: S704  (cleaned above, of an allowlist)
 
@@ -105,7 +107,7 @@ def _markdown() -> MarkdownIt:
     for name, rule in (("link_open", _link_open), ("image", _image), ("wikilink", _wikilink), ("embed", _embed),
                        ("paragraph_open", _directed), ("fence", _fence)):  # fmt: skip
         made.add_render_rule(name, rule)
-    made.validateLink = lambda _: True  # type: ignore[method-assign]  # every link is made; `_link_open` says where it leads
+    made.validateLink = lambda _: True  # type: ignore[method-assign,assignment]  # every link is made; `_link_open` says where it leads
     return made
 
 
@@ -122,10 +124,11 @@ def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (
 
 def _lower_headings(state: StateCore) -> None:
     """Give a text's headings the levels below the page's own, without a gap."""
+    top = state.env["heading"]
     levels = sorted({token.tag for token in state.tokens if token.type == "heading_open"})
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{min(6, HEADING + levels.index(token.tag))}"
+            token.tag = f"h{min(6, top + levels.index(token.tag))}"
 
 
 def _open_embeds(state: StateCore) -> None:
@@ -138,7 +141,9 @@ def _open_embeds(state: StateCore) -> None:
             tokens[at - 1].hidden = tokens[at + 1].hidden = True
 
 
-def _link_open(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]) -> str:
+def _link_open(
+    renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
+) -> str:
     token = tokens[at]
     href = str(token.attrGet("href") or "")
     target = _lead(href, env["resolve"])
@@ -163,10 +168,10 @@ def _lead(href: str, resolve: Resolve) -> Target:
         return Target(href)
     if scheme or href.startswith(("/", "\\", "#", "?")):
         return Target(why=f"a link that leads nowhere from here: {href[:80]}")
-    return resolve(unquote(href.split("#")[0]))
+    return resolve(_UP.sub("", unquote(href.split("#", maxsplit=1)[0])))
 
 
-def _image(_: RendererHTML, tokens: Sequence[Token], at: int, __: Any, env: MutableMapping[str, Any]) -> str:
+def _image(_: RendererHTML, tokens: Sequence[Token], at: int, __: Any, ___: MutableMapping[str, Any]) -> str:
     """Show an image as a link: nothing is loaded from anywhere."""
     token = tokens[at]
     src, alt = str(token.attrGet("src") or ""), token.content
@@ -177,7 +182,7 @@ def _image(_: RendererHTML, tokens: Sequence[Token], at: int, __: Any, env: Muta
 
 def _wikilink(_: RendererHTML, tokens: Sequence[Token], at: int, __: Any, env: MutableMapping[str, Any]) -> str:
     inner = tokens[at].content
-    label = inner.rsplit("|", 1)[-1] if "|" in inner else inner
+    label = inner.rpartition("|")[2]
     return _anchor(env["resolve"](_target(inner)), f"↪ {label}" if tokens[at].markup else label, "wiki")
 
 
@@ -200,7 +205,9 @@ def _anchor(target: Target, label: str, kind: str) -> str:
     return f'<a class="{kind if target.href else "nowhere"}"{href}{title}>{escape(label)}</a>'
 
 
-def _directed(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]) -> str:
+def _directed(
+    renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
+) -> str:
     """Let each paragraph run in its own direction, so that none turns another round."""
     tokens[at].attrSet("dir", "auto")
     return str(renderer.renderToken(tokens, at, options, env))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from pyramid_fs import context, curation, layout, pyramid, texts, views
 from pyramid_fs.browser import drawing, markup
 from pyramid_fs.browser.reading import Item, Pages, Reader, Shown, between, counted, cut, digest, entries, entry
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from pyramid_fs.pyramid import State
 
 NEWEST = 5
+CUT_RECORD = 4_000
+"""Characters of a record's text that a list shows."""
 HITS = 10
 MOST_QUERY = 2_000
 """Characters of a query that are taken from an address."""
@@ -29,9 +33,7 @@ def pages(number: int, last: int, address: Callable[[int], str]) -> Pages:
     """Say where a list stands; raise NoSuchHandle for a page that it does not have."""
     if not 1 <= number <= last:
         raise NoSuchHandle(f"there is no page {number}: the last is {last}")
-    return Pages(
-        number, last, address(number - 1) if number > 1 else "", address(number + 1) if number < last else ""
-    )
+    return Pages(number, last, address(number - 1) if number > 1 else "", address(number + 1) if number < last else "")
 
 
 def vault_map(reader: Reader) -> Shown:
@@ -78,11 +80,15 @@ def model(reader: Reader, name: str) -> Shown:
         "card": at.file(now.card.path) if now.card else "",
         "archived": bool(now.card and now.card.archived),
         "folded_into": now.card.folded_into if now.card else "",
-        "counts": (counted(len(state.notes), "note"), f"{len(state.covered):,} covered", f"{len(state.tail):,} in the tail"),
+        "counts": (
+            counted(len(state.notes), "note"),
+            f"{len(state.covered):,} covered",
+            f"{len(state.tail):,} in the tail",
+        ),
         "span": between(reader.day(span[0]), reader.day(span[1])) if span else "",
         "waiting": context.waiting(now.held, state, now.card),
         "drawn": drawn if drawn.total or drawn.aside else None,
-        "svg": markup.Markup(made),  # noqa: S704  (made by `drawing`, which escapes what it is given)
+        "svg": Markup(made),  # noqa: S704  (`drawing` escapes what it is given)
         "what": drawing.words(drawn),
         "parts": _parts(reader, now, len(retired)),
         "cover": [reader.item(views.of_summary(summary), now.name) for summary in reversed(state.cover)],
@@ -170,7 +176,7 @@ def file(reader: Reader, path: str, number: int, token: str = "") -> Shown:
         "opened": reader.opened(path),
         "crumbs": [(reader.at.model(home), home)] if home else [],
         "pages": pages(number, len(parts), lambda at: reader.at.file(path, at)),
-        "text": reader.html(parts[number - 1], home),
+        "text": reader.html(parts[number - 1], home, 2),
         "kind": texts.kind_of(known),
         "facts": [],
         "above": [],
@@ -207,7 +213,11 @@ def _beside(reader: Reader, known: object, home: str, proof: tuple[str, str]) ->
         return _of_record(reader, known, proof)
     if isinstance(known, Session):
         topics = [(reader.at.topic(topic), f"topic {topic}") for topic in known.topics]
-        return {"title": known.name or known.handle, "facts": [reader.day(known.created), known.source], "links": topics}
+        return {
+            "title": known.name or known.handle,
+            "facts": [reader.day(known.created), known.source],
+            "links": topics,
+        }
     if isinstance(known, Shaped) and known.kind is Kind.TOPIC:
         return {"title": known.name or known.handle, "links": [(reader.at.topic(known.handle), "its sessions")]}
     if isinstance(known, Shaped) and known.kind is Kind.RETIRED:
@@ -226,8 +236,10 @@ def _of_note(reader: Reader, note: Note, home: str) -> dict[str, Any]:
         *([f"source: {note.source}"] if note.source else []),
         *([] if above or shown.revised else ["in the tail: no summary has it yet"]),
     ]
-    links = [(reader.at.file(path), f"also in {path.split('/')[1]}") for path in reader.embedding(note.path)]
-    if note.embed:
+    links: list[tuple[str, str]] = [
+        (reader.at.file(path), f"also in {path.split('/')[1]}") for path in reader.embedding(note.path)
+    ]
+    if note.embed and note.text_path:
         links.append((reader.at.file(note.text_path), f"shows the text of {note.embed}"))
     values = {"facts": facts, "above": _above(reader, state, above), "links": links, "problem": note.problem}
     older = [handle for handle, paths in state.sources.items() if note.path in paths and handle != above]
@@ -275,7 +287,7 @@ class Record:
 
     line: RecordLine
     href: str
-    text: markup.Markup
+    text: Markup
     facts: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
     digest: str = ""
@@ -295,13 +307,15 @@ def _record(reader: Reader, line: RecordLine, proof: tuple[str, str] = ("", ""))
     links += [("superseded by", line.superseded_by)] if line.superseded_by else []
     led = tuple((reader.target(handle).href, f"{what} {handle}") for what, handle in links)
     is_open = line.status == curation.PENDING and reader.at.is_live and all(proof)
-    text = reader.html(line.text if len(line.text) < CUT_RECORD else f"{line.text[:CUT_RECORD]} …")
+    text = reader.html(line.text if len(line.text) < CUT_RECORD else f"{line.text[:CUT_RECORD]} …", heading=3)
     return Record(
-        line, reader.at.file(line.path), text, tuple(fact for fact in facts if fact), led, *(proof if is_open else ("", ""))
+        line,
+        reader.at.file(line.path),
+        text,
+        tuple(fact for fact in facts if fact),
+        led,
+        *(proof if is_open else ("", "")),
     )
-
-
-CUT_RECORD = 4_000
 
 
 def _of_record(reader: Reader, known: Curated, proof: tuple[str, str]) -> dict[str, Any]:
@@ -324,8 +338,7 @@ def _of_record(reader: Reader, known: Curated, proof: tuple[str, str]) -> dict[s
 def records(reader: Reader, which: str, page: int) -> Shown:
     """Show the entities, or the procedures: confirmed before pending, the newest first."""
     memory = reader.memory
-    is_pruned_shown = False
-    lines = memory.entities(pruned=is_pruned_shown) if which == "entities" else memory.procedures(pruned=is_pruned_shown)
+    lines = memory.entities() if which == "entities" else memory.procedures()
     shown, last = cut(lines, page)
     empty = (
         "No entity is known yet. Agents propose them, `pyramid backfill` finds them in session digests, and "
@@ -406,7 +419,7 @@ def sessions(reader: Reader, page: int) -> Shown:
         "items": [reader.shaped_item(session) for session in shown],
         "total": len(found),
         "pages": pages(page, last, lambda number: reader.at.page("sessions", number)),
-        "empty": "No session is saved yet. Agents save one at their end; `pyramid import claude-code` brings in old ones.",
+        "empty": "No session is saved yet. Agents save them; `pyramid import claude-code` brings in old ones.",
     }
     return Shown("list.html", values)
 

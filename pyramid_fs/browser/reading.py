@@ -30,7 +30,7 @@ PER_PAGE = 50
 """Entries on one page of a list."""
 CUT = 1_500
 """Characters of a text that a list shows; the file's own page has all of it."""
-PART = 40_000
+PART = 20_000
 """Characters of a text on one page."""
 EMBEDDED = 4_000
 """Characters of an embedded note that are shown in its place."""
@@ -97,7 +97,7 @@ class Reader:
 
     def meant(self, link: str, home: str = "") -> list[str]:
         """List the paths that a link may mean: in its own model, where there is one there, else in the whole vault."""
-        name = links.target(link) if link.startswith("[[") else link
+        name = links.target(link)
         found = [
             path
             for path in self.memory.census.catalog.paths_of(links.name(name))
@@ -115,9 +115,9 @@ class Reader:
             return markup.Target(self.at.file(link) if self.at.is_live else "", f"means {len(found)} files")
         return markup.Target(why="there is no file of this name")
 
-    def html(self, text: str, home: str = "") -> Markup:
-        """Render a text of a model's file."""
-        return markup.html(text, lambda link: self.target(link, home))
+    def html(self, text: str, home: str = "", heading: int = markup.HEADING) -> Markup:
+        """Render a text of a model's file; its headings begin at a level."""
+        return markup.html(text, lambda link: self.target(link, home), heading)
 
     def parts(self, text: str) -> list[str]:
         """Break a long text into what one page shows."""
@@ -169,10 +169,8 @@ class Reader:
     def pending(self) -> int:
         """Count what waits for a person."""
         values = (file for top in ("entities", "procedures") for file in self.memory.census.values(top))
-        return sum(
-            isinstance(file, Curated) and curation.status(file) == curation.PENDING and not (file.problem and not file.status)
-            for file in values
-        )
+        found = (file for file in values if isinstance(file, Curated) and (file.status or not file.problem))
+        return sum(curation.status(file) == curation.PENDING for file in found)
 
     def retired(self, model: str) -> list[Shaped]:
         """List the retired summaries of a model, oldest first."""
@@ -188,7 +186,7 @@ class Reader:
 
 
 def digest(memory: Memory, path: str) -> str:
-    """Give the digest of a file's bytes; empty where it can't be read. Raise nothing: what is gone can't be confirmed."""
+    """Give the digest of a file's bytes; empty, which no form confirms, where it can't be read."""
     try:
         return hashlib.sha256(files.read(memory.vault.root / path)).hexdigest()
     except (FileNotFoundError, DiskError):

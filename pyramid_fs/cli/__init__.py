@@ -47,6 +47,8 @@ VERBS = {
     "prune": "shapes",
     "backfill": "shapes",
     "import": "setup",
+    "export": "browse",
+    "browse": "browse",
     "mcp": "mcp",
     "hook": "mcp",
     "setup": "clients",
@@ -89,6 +91,8 @@ HELP = {
     "prune": "Prune what nobody confirmed in time.",
     "backfill": "Go through session digests for entities and procedures.",
     "import": "Bring in notes that were written elsewhere.",
+    "export": "Write the vault in another form: site, as pages that need no server.",
+    "browse": "Show the vault in a web browser, read-only, on this machine alone.",
     "mcp": "Serve the memory to agents by the Model Context Protocol.",
     "hook": "Answer the hooks of agents' programs: session-start prints the map in short.",
     "setup": "Set up an AI client, a service that watches the vault, or who writes the summaries.",
@@ -173,6 +177,9 @@ def run(args: Sequence[str] | None = None) -> int:
         return error.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else error.message, err=True)
+        return error.exit_code
+    except click.NoSuchOption as error:
+        _complain(f"{error.format_message()} A text that begins with a dash comes after `--`.")
         return error.exit_code
     except click.ClickException as error:
         _complain(error.format_message())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "APPDATA", "XDG_CONFIG_HOME")
 """Variables that say where clients keep their configuration."""
 HELP = {
-    "claude-code": "Claude Code: the server, a hook at each session's start, the skill, CLAUDE.md.",
+    "claude-code": "Claude Code: the server, hooks at a session's start and end, the skill, CLAUDE.md.",
     "claude-desktop": "Claude Desktop: the server.",
     "cursor": "Cursor: the server, and a project's AGENTS.md.",
     "vscode": "VS Code: the server, and a project's AGENTS.md.",

@@ -35,10 +35,12 @@ def init(ctx: click.Context, folder: str | None, bare: bool, default: bool, as_j
     root = files.absolute(Path(folder or ctx.find_root().obj["vault"] or "."))
     made = vault.make_vault(root, models={} if bare else vault.STARTERS)
     opened = vault.open_vault(root)
+    said = []
     if default:
         _set_default(root)
+        said = ["It is your default vault from now on."]
     lines = [f"{'A vault was made' if made else 'This is a vault already'}: {opened.root}"]
-    lines += [f"  {path}" for path in made]
+    lines += [*(f"  {path}" for path in made), *said]
     lines += ["Next: pyramid record -m user 'TEXT'" if not bare else "Next: pyramid model new NAME"]
     answer({"vault": str(opened.root), "made": made}, "\n".join(lines), as_json=as_json)
 

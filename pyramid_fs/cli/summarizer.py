@@ -12,7 +12,7 @@ import click
 
 from pyramid_fs import choosing, clients, files, render, trust
 from pyramid_fs.cli.common import answer, verb
-from pyramid_fs.errors import RefusedWrite, SummarizerFailed
+from pyramid_fs.errors import RefusedWrite, SummarizerFailed, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,6 +114,8 @@ def set_up_summarizer(memory: Memory, name: str | None, write: bool, yes: bool) 
     if choice is None:
         return
     if choice is not choosing.AGENT and not _tried(memory, choice, yes=yes, asks=asks):
+        if write:
+            raise UsageError("nothing was sent, and nothing written: --yes says yes to a try where nobody is asked")
         click.echo("pyramid: nothing was sent, and nothing written", err=True)
         return
     _written(memory, choice, write=write, yes=yes, asks=asks)
@@ -189,8 +191,7 @@ def _written(memory: Memory, choice: Choice, *, write: bool, yes: bool, asks: bo
         click.echo("pyramid: nothing was written; --write writes it", err=True)
         return
     if not yes and not asks:
-        click.echo("pyramid: nothing was written; --write --yes writes it without a question", err=True)
-        return
+        raise UsageError("nothing was written: --write --yes writes it without a question")
     if choice.costs and asks:
         limit = memory.config.summarizer.calls_per_day
         question = f"May this machine write summaries on its own, in the background, up to {limit:,} calls a day?"

@@ -70,8 +70,7 @@ def bring_in(
         try:
             what = "skipped" if stays_out(each) else _fate(tools, each, before, there)
             if what in {"made", "grown"} and not dry:
-                imports[each.source] = _save(tools, each, digest(each), topics)
-                known |= _seen(tools, each.session)
+                _save(tools, each, digest(each), topics)
         except PyramidError as error:
             what = "failed"
             report.bad.append(f"{each.source}: {error}")
@@ -99,9 +98,9 @@ def _fate(tools: Tools, talk: Conversation, before: _Import | None, there: Sessi
     return "grown" if _digest_of(tools, there) in before.digests else "edited"
 
 
-def _save(tools: Tools, talk: Conversation, text: str, topics: Sequence[str]) -> _Import:
+def _save(tools: Tools, talk: Conversation, text: str, topics: Sequence[str]) -> None:
     """Save a digest, and note how far the conversation went."""
-    made = shapes.save_session(
+    shapes.save_session(
         tools,
         text,
         topics,
@@ -111,17 +110,9 @@ def _save(tools: Tools, talk: Conversation, text: str, topics: Sequence[str]) ->
         started=talk.started,
         replaces=True,
     )
-    tools.census.look_at([made.path])
     turns, said = len(talk.turns), pages.digest(text.strip())
     line = {"source": talk.source, "made": 1, "turns": turns, "digest": said, "at": times.spell(tools.clock())}
     tools.census.vault.add_to_ledger(files.machine(tools.cache.parent), [line])
-    return _Import(turns, frozenset({said}))
-
-
-def _seen(tools: Tools, session: str) -> dict[str, Session]:
-    """Give the digest that a conversation has now."""
-    found = (file for file in tools.census.values("sessions") if isinstance(file, Session))
-    return {file.session: file for file in found if session and file.session == session}
 
 
 def _digest_of(tools: Tools, session: Session) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NotRequired
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
 from pyramid_fs import boot, bounds, render, threads
+from pyramid_fs.boot import TopicLine
 from pyramid_fs.calls import TOOLS
 from pyramid_fs.context import Expanded, Hits, Loaded, Map, Rollup
 from pyramid_fs.paging import Face
@@ -16,7 +17,7 @@ from pyramid_fs.paging import Face
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pyramid_fs.boot import Bundle, History, RecordLine, SessionText, TopicLine
+    from pyramid_fs.boot import Bundle, History, RecordLine, SessionLine, SessionText
     from pyramid_fs.context import Hit, LoadedModel, ModelLine, RollupSource, Text, Written
     from pyramid_fs.record import Recorded
     from pyramid_fs.shapes import Proposed, Saved
@@ -206,6 +207,16 @@ class RecordFacts(TypedDict):
     contradicted: NotRequired[bool]
 
 
+class SessionBrief(TypedDict):
+    """One session digest, in short."""
+
+    handle: str
+    started: str
+    text: str
+    title: NotRequired[str]
+    topics: NotRequired[list[str]]
+
+
 class BundleAnswer(TypedDict):
     """What memory_context answers."""
 
@@ -217,6 +228,7 @@ class BundleAnswer(TypedDict):
     entities: list[RecordFacts]
     procedures: list[RecordFacts]
     recent: list[Quoted]
+    sessions: list[SessionBrief]
     pending: int
     pruned_soon: int
     notes: list[str]
@@ -425,6 +437,12 @@ NAMED = 20
 """So many items that are too long are named one by one."""
 
 
+def _brief(session: SessionLine) -> SessionBrief:
+    more = _full(title=session.title, topics=list(session.topics))
+    found: Any = {"handle": session.handle, "started": session.started, **more, "text": session.text}
+    return found  # type: ignore[no-any-return]
+
+
 def bundle_data(found: Bundle, left: Sequence[str] = ()) -> BundleAnswer:
     """Give the boot bundle as data."""
     return {
@@ -436,6 +454,7 @@ def bundle_data(found: Bundle, left: Sequence[str] = ()) -> BundleAnswer:
         "entities": [_record(record) for record in found.entities],
         "procedures": [_record(record) for record in found.procedures],
         "recent": _quoted_all(found.recent),
+        "sessions": [_brief(session) for session in found.sessions],
         "pending": found.pending,
         "pruned_soon": found.soon,
         "notes": list(found.notes),
@@ -476,11 +495,12 @@ def _apart(found: Bundle) -> tuple[Bundle, list[str]]:
             if bounds.tokens(json.dumps(data(item), ensure_ascii=False)) <= bounds.TOKENS // 4:
                 small.append(item)
             else:
-                huge.append(TOOLS.expand(item.handle))
+                huge.append(TOOLS.history(item.slug) if isinstance(item, TopicLine) else TOOLS.expand(item.handle))
         return tuple(small)
 
-    entities, procedures = kept(found.entities, _record), kept(found.procedures, _record)
-    return replace(found, entities=entities, procedures=procedures, recent=kept(found.recent, _quoted)), huge[:NAMED]
+    topics, entities = kept(found.topics, _topic), kept(found.entities, _record)
+    procedures, recent = kept(found.procedures, _record), kept(found.recent, _quoted)
+    return replace(found, topics=topics, entities=entities, procedures=procedures, recent=recent), huge[:NAMED]
 
 
 def _session(session: SessionText) -> SessionFacts:

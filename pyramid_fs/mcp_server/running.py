@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.server.stdio import stdio_server
 
-from pyramid_fs.mcp_server import answers, wire
 from pyramid_fs.desk import Desk
+from pyramid_fs.mcp_server import answers, wire
 from pyramid_fs.mcp_server.growth import Growth
 from pyramid_fs.mcp_server.server import Server
 from pyramid_fs.mcp_server.tools import Toolbox

@@ -13,6 +13,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pyramid_fs import boot, bounds, context, render
 from pyramid_fs.calls import TOOLS
 from pyramid_fs.mcp_server import answers
+from pyramid_fs.shaping import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -134,7 +135,7 @@ class Toolbox:
         ctx: Context[Any, Any],
         text: str = "",
         name: str = "",
-        confidence: float | None = None,
+        confidence: float = UNSURE,
         source: str = "",
         label: str = "",
     ) -> Annotated[CallToolResult, answers.ProposedAnswer]:
@@ -217,8 +218,7 @@ _KINDS = {
     "load_memory": _Kind(
         "Load the map",
         "Show the map of the memory: every model (a person, a project, oneself) with description, size and "
-        "dates, and the newest notes. It loads nothing: choose by it, then call load_model. Call this first "
-        "in a session.",
+        "dates, and the newest notes. It loads nothing: choose by it, then call load_model.",
         reads=True,
         repeats=True,
     ),

@@ -273,7 +273,9 @@ def _belongs(before: str, after: str) -> bool:
     tail = before[-16:]
     if _ABBREVIATION.search(tail) or (_ORDINAL.search(tail) and _GERMAN_MONTH.match(after)):
         return True
-    return after[0].islower() and not before[0].islower() and _SHORT_TAIL.search(tail) is not None
+    if not after[0].islower() or before[0].islower() or _IDENTIFIER.search(after.split(maxsplit=1)[0]):
+        return False  # a name of code may begin a sentence
+    return _SHORT_TAIL.search(tail) is not None
 
 
 def _clauses(text: str) -> list[str]:

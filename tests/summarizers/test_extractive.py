@@ -170,6 +170,16 @@ def test_hard_wrapped_paragraph_is_joined() -> None:
     assert extract([text], 98) == whole
 
 
+@pytest.mark.parametrize("name", ["pump_two", "kiel2", "iHeron"])
+def test_a_name_of_code_may_begin_a_sentence(name: str) -> None:
+    texts = [f"The tank was full in a day. {name} calls for no repair. The mast costs approx. forty euros."]
+    assert extract(texts, 1000).splitlines() == [
+        "The tank was full in a day.",
+        f"{name} calls for no repair.",
+        "The mast costs approx. forty euros.",
+    ]
+
+
 def test_fenced_code_is_the_last_resort() -> None:
     code = "```python\nfrom heron import Ship\nShip(port=8080).start()\n```"
     summary = extract([f"{code}\nGoran starts the ship on port 8080 every Tuesday.", "Hana repaired the mast."], 75)
