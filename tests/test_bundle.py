@@ -190,8 +190,8 @@ def test_a_section_that_finds_nothing_falls_back_and_says_so(root: Path, memory:
     fill(root)
     found = memory.context("zyzzyva")
     assert (len(found.topics), len(found.entities), len(found.procedures), len(found.recent)) == (3, 5, 6, 10)
-    assert [line.split(":")[0] for line in found.notes] == ["Topics", "Entities", "Procedures", "Notes"]
-    assert found.fell_back == ("Topics", "Entities", "Procedures", "Notes")
+    assert [line.split(":")[0] for line in found.notes] == ["Topics", "Entities", "Procedures", "Notes", "Sessions"]
+    assert found.fell_back == ("Topics", "Entities", "Procedures", "Notes", "Sessions")
     assert all("nothing fits the query" in line for line in found.notes)
     text = boot.bundle_text(found, 8_000)
     assert all(line in text for line in found.notes)
@@ -228,7 +228,7 @@ def gathered(memory: Memory, query: str, fails: str) -> boot.Bundle:
 @pytest.mark.parametrize(
     ("fails", "name", "part"),
     [
-        ("session", "Topics", "topics"),
+        ("topic", "Topics", "topics"),
         ("entity", "Entities", "entities"),
         ("procedure", "Procedures", "procedures"),
         ("note", "Notes", "recent"),

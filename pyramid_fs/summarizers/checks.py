@@ -17,6 +17,8 @@ RUNAWAY = 2.5
 """A text longer than this many targets is a failure (the ceiling that the first system gave its model)."""
 ECHO = 0.8
 """A text that gives this share of the sources' words back is no summary, where they exceed its target by half."""
+REPEATED = 5
+"""Words of a sentence of the prompt that stands in a text: so many are no chance."""
 CUT_OFF = 25
 """Words in a row: a text of so many that stands word for word in the sources is a piece of them."""
 MAIN, LEFT = 0.7, 0.25
@@ -140,6 +142,8 @@ def _fault_of_a_model(text: str, request: Request) -> str:
         return "it wrote an error page or a traceback, not prose"
     if _is_echo(text, request):
         return "it gave the notes back instead of a summary"
+    if said := _repeated(text, request):
+        return f"it repeats what it was asked: {said!r}"
     if said := _refusal(text, request):
         return f"it refused: {said!r}"
     if text.startswith("<think"):
@@ -180,6 +184,23 @@ def _words(text: str) -> list[str]:
 
 def _is_piece(back: list[str], asked: list[str]) -> bool:
     return len(back) >= CUT_OFF and f" {' '.join(back[1:-1])} " in f" {' '.join(asked)} "
+
+
+def _repeated(text: str, request: Request) -> str:
+    """Give a sentence of the prompt that stands in a text; nothing where a note says it."""
+    from pyramid_fs.summarizers import prompt  # for a text of a model's
+
+    asked = f" {' '.join(_words(f'{prompt.rules(request)} {prompt.closing(request)}'))} "
+    for sentence in re.split(r"(?<=[.!?])\s+|\n", text):
+        words = _words(sentence)
+        said = f" {' '.join(words)} "
+        if (
+            len(words) >= REPEATED
+            and said in asked
+            and not any(said in f" {' '.join(_words(i.text))} " for i in request.items)
+        ):
+            return sentence.strip()
+    return ""
 
 
 def _refusal(text: str, request: Request) -> str:

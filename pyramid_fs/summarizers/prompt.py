@@ -29,9 +29,13 @@ def rules(request: Request, template: str | None = None) -> str:
 
 def sources(request: Request) -> str:
     """Quote the sources, and say that they are over and what was wrong with an answer before."""
+    return "\n".join([*(_item(item) for item in request.items), closing(request), *_complaint(request)])
+
+
+def closing(request: Request) -> str:
+    """Say that the sources are over, and what to do now."""
     what = _values(request)["what"]
-    end = f"That was the last of the {what}. Write the summary now: about {request.target} characters.\n"
-    return "\n".join([*(_item(item) for item in request.items), end, *_complaint(request)])
+    return f"That was the last of the {what}. Write the summary now: about {request.target} characters.\n"
 
 
 def _complaint(request: Request) -> list[str]:

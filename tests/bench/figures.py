@@ -17,7 +17,7 @@ from unittest import mock
 from pyramid_fs import render
 from pyramid_fs.memory import Memory
 
-from . import made, search, stat_walk
+from . import bulk, made, search, stat_walk
 from .rows import Row, ms
 from .timing import environment, process, processes, pyramid, python, timed, turns
 
@@ -312,4 +312,5 @@ def _revised(bench: Bench, root: Path, count: int) -> Iterator[Row]:
 
 
 ALL = {"start": start, "verbs": verbs, "record": record, "map": cold_map, "load": load_alone, "warm": warm_load,
-       "growth": growth, "large": large, "recall": search.recall}  # fmt: skip
+       "growth": growth, "large": large, "recall": search.recall,
+       "bulk": lambda bench: bulk.rows(bench.folder)}  # fmt: skip

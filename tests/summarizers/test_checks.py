@@ -460,3 +460,13 @@ def test_any_text_is_tidied_and_judged(text: str, note: str) -> None:
         # what is listed stands in the text, but for how it is composed
         assert all(isinstance(said, str) and said for said in unsupported(each, asked))
     assert unsupported(note, request(note)) == ()
+
+
+def test_a_sentence_of_the_prompt_is_no_summary_of_the_notes() -> None:
+    told = "The ferry left late and the crossing took an hour."
+    asked = request(told * 20)
+    text = f"{told} Write the summary now: about {asked.target} characters."
+    assert "repeats what it was asked" in fault(text, asked)
+    assert fault(f"{told} They were asked to invent nothing, and wrote it down.", asked) == ""
+    quoted = request(f"{told} Write the summary now: about {asked.target} characters. " * 20)
+    assert "repeats" not in fault(text, quoted)
