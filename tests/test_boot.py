@@ -69,6 +69,7 @@ def test_everything_is_shown_where_it_fits() -> None:
         ),
         procedures=(rule("Oil the\nhinges."),),
         recent=(note("n1", "The pump was mended.\nTwice."),),
+        sessions=(boot.SessionLine("s-x7q2", "2026-03-13", "The cellar", ("pumps",), "Found the leak."),),
         pending=3,
         soon=2,
         notes=("Topics could not be had: the disk is full",),
@@ -84,6 +85,8 @@ def test_everything_is_shown_where_it_fits() -> None:
     assert "- Old [[Old-x7q2]] [confirmed · 2026-03-14 · superseded by [[new-x7q2]]]" in lines
     assert any(line.startswith("- Oil the hinges. [[") for line in lines)
     assert "> The pump was mended." in lines
+    assert any("[[s-x7q2]]" in line for line in lines)
+    assert "Found the leak." in "\n".join(lines)
     assert "Topics could not be had: the disk is full" in lines
     assert lines[-1] == "3 records wait for a person: pyramid pending (2 of them will be pruned within a week)"
     assert "pyramid topic summarize hedges" in "\n".join(lines)

@@ -112,11 +112,13 @@ def served(root: Path, tmp_path: Path) -> Iterator[str]:
     line = next(line for line in process.stderr if "looked at: " in line)
     drain = threading.Thread(target=process.stderr.read, daemon=True)
     drain.start()
-    yield line.split("looked at: ")[1].split("/ ")[0]
-    process.terminate()
-    process.wait(20)
-    drain.join(20)
-    process.stderr.close()
+    try:
+        yield line.split("looked at: ")[1].split("/ ")[0]
+    finally:
+        process.terminate()
+        process.wait(20)
+        drain.join(20)
+        process.stderr.close()
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +257,7 @@ def undefended() -> Iterator[str]:
             made = MarkdownIt("commonmark", {"html": True})
             made.validateLink = lambda _: True  # type: ignore[method-assign,assignment]
             body = text if text.startswith(("[[", "![[")) else made.render(text)
-            linked = body.replace("[[", "<a href=").replace("]]", ">link</a>")
+            linked = body.replace("[[", '<a href="').replace("]]", '">link</a>')
             whole = f"<!doctype html><meta charset=utf-8><main><div>{linked}</div></main>"
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -280,7 +282,7 @@ def effects(found: Watched, name: str) -> list[str]:
         for link in found.page.locator("main div a").all():
             link.click(timeout=5_000, no_wait_after=True)
     found.page.wait_for_timeout(150)
-    return [*found.page.evaluate(EFFECTS), *found.beacons]
+    return found.beacons or list(found.page.evaluate(EFFECTS))
 
 
 @pytest.mark.parametrize("name", FIRES)
@@ -351,7 +353,7 @@ def test_confirm_changes_one_line_and_a_stale_one_nothing(
         before = {path: path.read_bytes() for path in place.root.rglob("*.md")}
         found.go("/pending")
         found.page.locator("form.confirm button").first.click()
-        found.page.wait_for_selector("h1:not(:text('Pending'))")
+        found.page.wait_for_selector("h1:not(:has-text('Pending'))")
         assert "confirmed" in found.page.inner_text("main")
         changed = [path for path in before if path.read_bytes() != before[path]]
         assert len(changed) == 1
@@ -361,7 +363,7 @@ def test_confirm_changes_one_line_and_a_stale_one_nothing(
         stale.write_bytes(stale.read_bytes() + b"Not seen by anybody.\n")
         kept = stale.read_bytes()
         found.page.locator("form.confirm button").first.click()
-        found.page.wait_for_selector("h1:text('Nothing was written')")
+        found.page.wait_for_selector("h1:has-text('Nothing was written')")
         assert stale.read_bytes() == kept
         assert "changed since the page was shown" in found.page.inner_text("main")
 
