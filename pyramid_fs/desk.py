@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -39,6 +40,12 @@ class Desk:
                 yield memory
             finally:
                 self._free.put((mark, memory))
+
+    def close(self) -> None:
+        """Close the memories that nobody has borrowed at the moment."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._free.get_nowait()[1].close()
 
     def _taken(self) -> tuple[object, Memory]:
         mark = self._settings_mark()

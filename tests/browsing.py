@@ -68,6 +68,10 @@ NAMES = (
 """Names of files that mean harm; a slash can stand in none."""
 
 
+OPEN: list[app.Browser] = []
+"""Those that a module's tests have made; they are closed together at its end."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A vault with the environment that it is opened in."""
@@ -110,9 +114,9 @@ def fill(place: Place) -> None:
             "# Digest\n\nWe planned the pergola and moved the [[ada-lovelace]] rose.",
             ["Pergola"], session="s-1", title="Pergola plans", started=START,
         )  # fmt: skip
-        memory.propose("entity", "Ada Lovelace", label="person", confidence=0.6, source="diary")
+        ada = memory.propose("entity", "Ada Lovelace", label="person", confidence=0.6, source="diary")
         memory.propose("procedure", "Water the *seedlings* before noon.", confidence=0.7)
-        memory.add_entity("Old Mill", "place", "By the river, see [[ada-lovelace]].")
+        memory.add_entity("Old Mill", "place", f"By the river, see [[{ada.handle}]].")
         memory.add_procedure("Sharpen the spade first.")
     (root / "models/garden/linking.md").write_text(
         "---\ntitle: Links\n---\n# A heading\n\n### A deeper one\n\n"
@@ -152,13 +156,18 @@ def fill_hostile(place: Place) -> None:
         memory.advance()
 
 
-def client(place: Place, patience: float = 120.0) -> TestClient:
+def client(place: Place, patience: float = 120.0, browser: app.Browser | None = None) -> TestClient:
     """Ask the application in this process, as a browser at its address does."""
-    browser = app.Browser(place.root, patience=patience)
-    made: Any = app.app(browser, guard.rules("127.0.0.1", 8932))
-    found = TestClient(made, base_url=f"http://{HOST}", follow_redirects=False)
-    found.token = browser.token  # type: ignore[attr-defined]
-    return found
+    chosen = browser or app.Browser(place.root, patience=patience)
+    OPEN.append(chosen)
+    made: Any = app.app(chosen, guard.rules("127.0.0.1", 8932))
+    return TestClient(made, base_url=f"http://{HOST}", follow_redirects=False)
+
+
+def close_all() -> None:
+    """Close what `client` has opened."""
+    while OPEN:
+        OPEN.pop().close()
 
 
 def environment(tmp_path: Path) -> dict[str, str]:

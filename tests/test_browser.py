@@ -20,10 +20,18 @@ from pyramid_fs.browser.reading import Reader
 from pyramid_fs.errors import NoSuchHandle, RefusedWrite, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from starlette.testclient import TestClient
 
 ORIGIN = {"origin": f"http://{browsing.HOST}"}
 MENU = ["/", *(f"/{name}" for name, _ in writing.MENU[1:])]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    browsing.close_all()
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +145,18 @@ def test_wikilinks_embeds_and_links_out(client: TestClient) -> None:
     assert "A twin in one" in client.get("/file/one/twin").text
     borrowed = client.get("/file/models/empty/borrowed.md").text
     assert "shows the text of" in borrowed
+
+
+def test_entities_lead_to_each_other_and_topics_to_their_sessions(client: TestClient) -> None:
+    listed = client.get("/entities").text
+    ada = re.findall(r'href="(/file/entities/ada-lovelace-[^"]+)"', listed)[0]
+    text = client.get(ada).text
+    assert "Old Mill" in text.split('id="links"')[1]
+    assert "pruned on 2026-05-10 if nobody confirms it" in text
+    topic = client.get("/topic/pergola").text
+    assert "Pergola plans" in topic
+    assert "We planned the pergola" in topic
+    assert "/topic/pergola" in client.get("/topics").text
 
 
 def test_recall_marks_what_it_found_and_narrows(client: TestClient) -> None:
@@ -527,3 +547,23 @@ def test_a_file_whose_name_is_no_utf8_has_no_page_and_breaks_none(place: browsin
     client = browsing.client(place)
     for path in ("/", "/model/odd", "/model/odd/notes", "/doctor", "/status"):
         assert client.get(path).status_code == 200
+
+
+def test_a_page_that_nobody_came_for_is_made_again(place: browsing.Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    browsing.fill(place)
+    monkeypatch.setattr(app, "FRESH", -1.0)
+    browser = app.Browser(place.root, patience=0.0)
+    client = browsing.client(place, 0.0, browser)
+    assert client.get("/model/empty").status_code == 202
+    made = next(iter(browser._making.values()))
+    assert b"21 notes" not in bytes(made.result(60).response.body)
+    assert client.get("/model/empty").status_code == 202
+    assert next(iter(browser._making.values())) is not made
+
+
+def test_where_many_pages_are_being_made_a_further_one_waits(
+    shared: browsing.Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "KEPT", 0)
+    answer = browsing.client(shared).get("/")
+    assert (answer.status_code, answer.headers["refresh"]) == (503, "2")

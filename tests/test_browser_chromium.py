@@ -33,7 +33,7 @@ AXE = os.environ.get("AXE_CORE", "")
 """The file axe.min.js of the npm package axe-core."""
 OWN = Path(__file__).parent.parent / "vault"
 PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
-pytestmark = pytest.mark.xdist_group("chromium")
+pytestmark = [pytest.mark.xdist_group("chromium"), pytest.mark.slow]  # minutes long: a job of its own runs them
 
 BY_CLICK = {"javascript-link", "javascript-auto"}
 FIRES = (
@@ -258,7 +258,7 @@ def undefended() -> Iterator[str]:
             made.validateLink = lambda _: True  # type: ignore[method-assign,assignment]
             body = text if text.startswith(("[[", "![[")) else made.render(text)
             linked = body.replace("[[", '<a href="').replace("]]", '">link</a>')
-            whole = f"<!doctype html><meta charset=utf-8><main><div>{linked}</div></main>"
+            whole = f"<!doctype html><meta charset=utf-8><main><div class=undefended>{linked}</div></main>"
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.end_headers()
@@ -279,7 +279,7 @@ def undefended() -> Iterator[str]:
 def effects(found: Watched, name: str) -> list[str]:
     """Say what a payload did on the page that is open."""
     if name in BY_CLICK:
-        for link in found.page.locator("main div a").all():
+        for link in found.page.locator(".undefended a, .body .text a").all():
             link.click(timeout=5_000, no_wait_after=True)
     found.page.wait_for_timeout(150)
     return found.beacons or list(found.page.evaluate(EFFECTS))

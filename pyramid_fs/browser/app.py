@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import parse_qs, unquote
@@ -36,6 +37,8 @@ PATIENCE = 2.5
 """Seconds that a page is waited for; one that takes longer (an index that is built) says so, and comes by itself."""
 AGAIN = 2
 """Seconds after which a browser asks again for such a page."""
+FRESH = 30.0
+"""Seconds for which a page that nobody waited for is kept; after that it is made again, as the vault is then."""
 KEPT = 16
 """So many pages are being made at once, at the most; others are told to ask again."""
 MOST_FORM = 64 * 1024
@@ -53,6 +56,13 @@ class Asked(NamedTuple):
     make: Make
 
 
+class Made(NamedTuple):
+    """A page, and when it was made."""
+
+    response: Response
+    at: float
+
+
 class Browser:
     """The pages of one vault; at most one thread makes a page that several ask for."""
 
@@ -61,12 +71,13 @@ class Browser:
         """What the forms of this process carry."""
         self._desk, self._patience, self._at = Desk(root, Face()), patience, Served()
         self._threads = ThreadPoolExecutor(MOST, thread_name_prefix="page")
-        self._making: dict[str, Future[Response]] = {}
+        self._making: dict[str, Future[Made]] = {}
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Make no further page."""
+        """Make no further page; one that is being made is not waited for."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._desk.close()
 
     # Making pages
 
@@ -80,23 +91,24 @@ class Browser:
             return self._waiting(202, "This takes a while: the vault is large, or its index is being built.")
         with self._lock:
             self._making.pop(asked.key, None)
-        return future.result()
+        return future.result().response
 
-    def _begun(self, asked: Asked) -> Future[Response] | None:
+    def _begun(self, asked: Asked) -> Future[Made] | None:
         """Begin a page, or find it begun; None where too many are."""
         with self._lock:
+            for key in [key for key, future in self._making.items() if _is_stale(future)]:
+                del self._making[key]
             if asked.key in self._making:
                 return self._making[asked.key]
-            for key in (
-                [key for key, future in self._making.items() if future.done()] if len(self._making) >= KEPT else []
-            ):
-                del self._making[key]  # whoever asked for it did not come back
             if len(self._making) >= KEPT:
                 return None
             self._making[asked.key] = future = self._threads.submit(self._made, asked)
             return future
 
-    def _made(self, asked: Asked) -> Response:
+    def _made(self, asked: Asked) -> Made:
+        return Made(self._response(asked), time.monotonic())
+
+    def _response(self, asked: Asked) -> Response:
         try:
             with self._desk.borrow() as memory:
                 reader = Reader(memory, self._at)
@@ -134,6 +146,11 @@ class Browser:
             except PyramidError as error:
                 return HTMLResponse(writing.write(trouble(error), memory, self._at), trouble(error).status)
             return RedirectResponse(self._at.file(path), 303)
+
+
+def _is_stale(future: Future[Made]) -> bool:
+    """Whether a page was made a while ago, and nobody came for it; one that broke is made again, too."""
+    return future.done() and (future.exception() is not None or time.monotonic() - future.result().at > FRESH)
 
 
 def confirm(reader: Reader, path: str, shown: str) -> None:

@@ -241,10 +241,9 @@ def _of_note(reader: Reader, note: Note, home: str) -> dict[str, Any]:
     ]
     if note.embed and note.text_path:
         links.append((reader.at.file(note.text_path), f"shows the text of {note.embed}"))
-    values = {"facts": facts, "above": _above(reader, state, above), "links": links, "problem": note.problem}
     older = [handle for handle, paths in state.sources.items() if note.path in paths and handle != above]
-    values["links"] += [(reader.at.file(state.active[h].path), f"an older version of it is in {h}") for h in older]
-    return values
+    links += [(reader.at.file(state.active[h].path), f"an older version of it is in {h}") for h in older]
+    return {"facts": facts, "above": _above(reader, state, above), "links": links, "problem": note.problem}
 
 
 def _above(reader: Reader, state: State, first: str) -> list[Item]:
