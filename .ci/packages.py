@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 
 from pyramid_fs import __version__
 from pyramid_fs.mcp_server import answers
-from pyramid_fs.mcp_server.desk import Desk
+from pyramid_fs.desk import Desk
 from pyramid_fs.mcp_server.growth import Growth
 from pyramid_fs.mcp_server.server import Server
 from pyramid_fs.mcp_server.tools import Toolbox

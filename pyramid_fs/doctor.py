@@ -105,7 +105,9 @@ def _unclear(census: Census) -> Iterator[Problem]:
     """Yield the records that wait for a person and would wait for ever."""
     for top in ("entities", "procedures"):
         for record in census.values(top):
-            if isinstance(record, Curated) and (reason := curation.unclear(record)):
+            if not isinstance(record, Curated) or not (record.source or record.says_confidence):
+                continue  # a person's own, who never meant it to be weighed
+            if reason := curation.unclear(record):
                 yield Problem(record.path, reason, fix_for(reason))
 
 

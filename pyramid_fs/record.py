@@ -74,7 +74,7 @@ def record(
     if created is None and (first := _repeated(tools, text, models, named or text)):
         return _add_models(tools, first, models)
     time = created or _issue(tools, models)
-    note = write_note(tools, text, models[0], source, time, tools.suffix)
+    note = write_note(tools, text, models[0], source, time, tools.suffix, named=named)
     for model in models[1:]:
         write_embed(tools, note, model, tools.suffix)
     return Recorded(note.handle, note.path, tuple(models))
@@ -140,10 +140,19 @@ def _add_models(tools: Tools, first: Note, models: Sequence[str]) -> Recorded:
     return Recorded(first.handle, first.path, tuple(sorted(has)), repeat=True)
 
 
-def write_note(tools: Tools, text: str, model: str, source: str, created: datetime, suffix: Callable[[], str]) -> Note:
-    """Create a note's file under a new name."""
+def write_note(
+    tools: Tools,
+    text: str,
+    model: str,
+    source: str,
+    created: datetime,
+    suffix: Callable[[], str],
+    *,
+    named: str = "",
+) -> Note:
+    """Create a note's file under a new name: of its first words, or of `named`."""
     data = kinds.spell_note(text, created, source)
-    path = _create(tools, model, created, text, data, suffix)
+    path = _create(tools, model, created, named or text, data, suffix)
     page = pages.Page({"created": times.spell(created), "source": source}, "", pages.read(data).body)
     sig = files.look(tools.census.vault.root / path)
     note = kinds.read_note(path, page, times.from_ns(sig.mtime_ns if sig else 0), tools.census.vault.settings.zone)

@@ -169,10 +169,10 @@ def entity(name: str, label: str, confidence: float | None, source: str, time: d
     """Make the value of a new entity, pending."""
     if not name.strip():
         raise UsageError("the name is empty")
-    if len(name.strip().splitlines()) > 1 or "\0" in name:
-        raise UsageError("the name of an entity is one line of text")
+    if "\0" in name:
+        raise UsageError("the name holds NUL bytes: files hold plain text")
     return Entity(
-        "", "", Kind.ENTITY, time, name.strip(), curation.PENDING,
+        "", "", Kind.ENTITY, time, name, curation.PENDING,
         confidence=_checked(confidence), source=source, label=label.strip(),
     )  # fmt: skip
 

@@ -190,7 +190,9 @@ class Shaping:
             raise UsageError(f"what is proposed is an `entity` or a `procedure`, not {kind[:40]!r}")
         self.census.refresh()
         if kind == Kind.ENTITY:
-            made = shapes.entity(text, label, confidence, source, self._clock())
+            if len(text.strip().splitlines()) > 1:
+                raise UsageError("the name of an entity is one line of text")
+            made = shapes.entity(text.strip(), label, confidence, source, self._clock())
             return shapes.add(self._tools(writes=False), made, about)
         return shapes.add(self._tools(writes=False), shapes.procedure(confidence, source, self._clock()), text)
 

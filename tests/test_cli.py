@@ -111,7 +111,8 @@ def test_record_warns_of_a_secret_and_keeps_it(sh: Shell, vault: Path) -> None:
     sh.run("record", "-m", "bob", "--created", "2026-02-03", "password: " + "correct-horse-battery")
     assert sh.code == 0
     assert re.fullmatch(
-        r"pyramid: this looks like a secret \(Secret Keyword\), and notes are plain text: models/bob/2026-02/\S+\.md\n",
+        r"pyramid: this looks like a secret \(Secret Keyword\), and notes are plain text: "
+        r"take it out of the file, and change it: models/bob/2026-02/2026-02-03-000000-note-\S{4}\.md\n",
         sh.err,
     )
 
@@ -442,7 +443,7 @@ def failures() -> dict[str, tuple[list[str], int, str]]:
         "a mistyped option": (["map", "--jsn"], 2, "No such option"),
         "a missing argument": (["expand"], 2, "Missing argument 'HANDLE'."),
         "no number": (["recall", "x", "-n", "many"], 2, "'many' is not a valid integer"),
-        "no model": (["record", "x"], 2, "-m MODEL"),
+        "no model": (["record", "x"], 2, "pyramid record -m NAME"),
         "an empty text": (["record", "-m", "bob", " "], 2, "the note is empty"),
         "an empty query": (["recall", " "], 2, "the query is empty"),
         "no date": (["record", "-m", "bob", "--created", "soon", "x"], 2, "no date like 2026-11-29 in 'soon'"),

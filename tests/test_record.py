@@ -159,7 +159,7 @@ def test_an_unknown_model_writes_nothing_and_lists_the_closest(memory: Memory, r
     for name in ("../bob", "bob/2026-11", "", ".", "BOB", "models/bob"):
         with pytest.raises(NoSuchModel):
             memory.record("Beans.", [name])
-    with pytest.raises(UsageError, match="-m MODEL"):
+    with pytest.raises(UsageError, match="record -m NAME"):
         memory.record("Beans.", [])
     assert files_of(root) == before
 

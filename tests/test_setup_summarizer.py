@@ -94,8 +94,9 @@ def test_it_lists_what_is_there_with_what_it_costs_and_which_is_set_up(
 
 def test_nothing_is_sent_before_a_yes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program(folder, "claude")
-    for words in (["claude"], ["claude", "--write"], ["--write", "--yes"], ["--yes"]):
+    for words in (["claude"], ["--write", "--yes"], ["--yes"]):
         assert run(*words) == 0
+    assert run("claude", "--write") == 2
     assert calls(folder) == 0
     assert config(folder) == {}
     err = capsys.readouterr().err

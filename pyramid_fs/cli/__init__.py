@@ -92,7 +92,7 @@ HELP = {
     "backfill": "Go through session digests for entities and procedures.",
     "import": "Bring in notes that were written elsewhere.",
     "export": "Write the vault in another form: site, as pages that need no server.",
-    "browse": "Show the vault in a web browser, read-only, on this machine alone.",
+    "browse": "Show the vault in a web browser.",
     "mcp": "Serve the memory to agents by the Model Context Protocol.",
     "hook": "Answer the hooks of agents' programs: session-start prints the map in short.",
     "setup": "Set up an AI client, a service that watches the vault, or who writes the summaries.",
