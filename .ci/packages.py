@@ -26,8 +26,8 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from pyramid_fs import __version__
-from pyramid_fs.mcp_server import answers
 from pyramid_fs.desk import Desk
+from pyramid_fs.mcp_server import answers
 from pyramid_fs.mcp_server.growth import Growth
 from pyramid_fs.mcp_server.server import Server
 from pyramid_fs.mcp_server.tools import Toolbox

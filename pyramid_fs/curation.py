@@ -168,10 +168,11 @@ def _names(entity: Entity) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Leave of a text its words, without case, accents and marks."""
+    """Leave of a text its words, without case, accents and marks; its signs where it has no words."""
     from pyramid_fs import words  # with a stemmer, which costs a reading command as much as its reading
 
-    return " ".join(re.findall(r"\w+", words.fold(text)))
+    folded = words.fold(text)
+    return " ".join(re.findall(r"\w+", folded)) or folded.strip()
 
 
 def _meet(mine: Sequence[str], theirs: Sequence[str]) -> bool:

@@ -15,8 +15,8 @@ import jsonschema  # type: ignore[import-untyped]
 import mcp
 from mcp.types import Implementation
 
-from pyramid_fs.mcp_server import answers
 from pyramid_fs.desk import Desk
+from pyramid_fs.mcp_server import answers
 from pyramid_fs.mcp_server.growth import Growth
 from pyramid_fs.mcp_server.server import Server
 from pyramid_fs.mcp_server.tools import Toolbox

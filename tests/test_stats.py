@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyramid_fs import Memory, bounds, cli, context, render, stats, vault
-from pyramid_fs.errors import NoSuchModel
 from pyramid_fs.desk import Desk
+from pyramid_fs.errors import NoSuchModel
 from pyramid_fs.mcp_server.growth import Growth
 from pyramid_fs.mcp_server.tools import Toolbox, listed
 from pyramid_fs.memory import FACE
