@@ -15,7 +15,7 @@ from pyramid_fs import format as pages
 from pyramid_fs import kinds, layout
 from pyramid_fs.format import Page
 from pyramid_fs.layout import Place
-from pyramid_fs.notes import Card, Dated, Entity, Kind, Note, Shaped, Source, Summary
+from pyramid_fs.notes import Card, Dated, Entity, Kind, Note, Session, Shaped, Source, Summary
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TOUCHED = datetime(2026, 12, 24, 18, tzinfo=UTC)
@@ -371,3 +371,15 @@ def test_any_bytes_are_read_as_a_value_in_any_place(data: bytes, path: str) -> N
     assert isinstance(place, Place)
     found = kinds.read(path, place, pages.read(data), TOUCHED, BERLIN)
     assert found is None or (found.path, found.handle) == (path, layout.handle(path))
+
+
+def test_a_session_is_spelled_with_its_topics_and_reads_back() -> None:
+    made = Session("", "", Kind.SESSION, NIGHT, "Kitchen", session="s1", topics=("kitchen", "house"), source="agent")
+    data = kinds.spell_session(made, "We chose oak.")
+    assert data == (
+        b'---\ntitle: "Kitchen"\nsession: "s1"\nstarted: 2026-11-29T20:15:30Z\ntopics:\n  - "[[kitchen]]"\n'
+        b'  - "[[house]]"\nsource: "agent"\n---\nWe chose oak.\n'
+    )
+    found = shaped("sessions/2026-11-29-kitchen-x7q2.md", data.decode())
+    assert isinstance(found, Session)
+    assert (found.session, found.topics, found.source, found.created) == ("s1", ("kitchen", "house"), "agent", NIGHT)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pyramid_fs import render, times
 from pyramid_fs.context import (
     Advanced,
+    Estimate,
     Expanded,
     Hit,
     Hits,
@@ -22,8 +23,10 @@ from pyramid_fs.context import (
     Map,
     ModelLine,
     ModelStatus,
+    RedoPlan,
     Status,
     Text,
+    Tried,
     Why,
 )
 from pyramid_fs.errors import Problem
@@ -340,3 +343,48 @@ def test_the_status_says_for_each_model_what_waits_and_why() -> None:
 )
 def test_an_advance_says_what_it_wrote(found: Advanced, shown: str) -> None:
     assert render.advanced_text(found) == shown
+
+
+# Summarizers, tried and asked
+
+
+def test_what_came_of_a_try_is_shown_with_what_it_cost() -> None:
+    tried = Tried(
+        "/v", "openai:m", "the next batch", "alice", 0, 10, 600, "It was so.", 10, 1, 900, 10, 300, 20, 2.5, ("length",)
+    )
+    shown = render.tried_text(tried)
+    assert "300 tokens in, 20 out" in shown
+    assert "Checks passed: length" in shown
+    assert "look twice" not in shown
+    assert "look twice: Rome" in render.tried_text(replace(tried, unsupported=("Rome",), tokens_in=None))
+    assert "Would not be stored: cut" in render.tried_text(replace(tried, reason="cut", passed=()))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(3.4, "3 s"), (89.4, "89 s"), (120, "2 min"), (5340, "89 min"), (5460, "1 h 31 min")]
+)
+def test_how_long_something_takes(seconds: float, said: str) -> None:
+    assert render.duration(seconds) == said
+
+
+def test_a_redo_of_many_is_shown_with_its_price() -> None:
+    cost = Estimate(3, 12.0, 4, 900, 90, 5)
+    assert "900 tokens in, 90 out" in render.estimate_line(cost)
+    assert "tokens" not in render.estimate_line(replace(cost, tokens_in=None, at_once=1))
+    plan = RedoPlan("/v", "openai:m", ("a", "b", "c"), 2, 5000, {"alice": {"0": 2, "1": 1}}, cost)
+    shown = render.redo_plan_text(plan)
+    assert "3 summaries to write again by openai:m, 1 of them because they stand above" in shown
+    assert "alice: 2 of tier 0, 1 of tier 1" in shown
+    assert render.redo_plan_text(replace(plan, summaries=(), chosen=0)) == "Nothing to write again."
+    assert "About" not in render.redo_plan_text(replace(plan, estimate=None, chosen=3))
+
+
+def test_progress_says_rate_calls_tokens_and_the_time_left() -> None:
+    assert render.progress_line(20, 40, 10, 21, 4000) == "2/s · 21 calls · 4,000 tokens · 10 s left"
+    assert render.progress_line(1, 2, 120, 0, 0) == "0.5/min · 2 min left"
+    assert render.progress_line(0, 2, 120, 0, 0) == ""
+
+
+def test_what_was_left_out_is_one_line_each() -> None:
+    left = Left("notes", 2, 10, ("a",), "pyramid load m")
+    assert render.left_lines([left]) == ["Left out: 2 notes (10 characters): a and 1 more. Shown by: pyramid load m"]

@@ -401,3 +401,17 @@ def test_a_page_holds_at_least_one_entry_and_one_past_the_last_is_empty() -> Non
     state = derive(Files("m", (note(1, chars=90_000), note(2, chars=90_000)), ()))
     assert [len(views.tier(state, "notes", page, render.size).entries) for page in (1, 2, 3)] == [1, 1, 0]
     assert views.tier(state, "notes", 1, render.size).left[0].what == "more notes"
+
+
+def test_where_an_answer_is_bounded_the_cover_is_shown_from_its_top_and_the_rest_is_named() -> None:
+    state = grown(90).state()
+    cover = [views.of_summary(summary) for summary in state.cover]
+    whole = sum(render.size(entry) for entry in cover)
+    strict = views.plan(state, whole, render.size, is_strict=True)
+    assert cover_of(strict) == cover_of(view(state, whole))
+    shown = views.plan(state, whole - 1, render.size, is_strict=True)
+    missed = [left for left in shown.left if left.what == "summaries"]
+    assert len(cover_of(shown)) == len(cover) - 1
+    assert cover_of(shown)[0] == cover[0].handle
+    assert sum(left.count for left in missed) >= 1
+    assert views.plan(state, 0, render.size, is_strict=True).entries == ()
