@@ -519,4 +519,5 @@ def test_memory_stays_bounded(vault: hard.Vault) -> None:
     vault.put("models/plot/large.md", "zinnia " + "a1b2c3d4" * 1_500_000 + "\ndahlia\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert vault.process("recall", "--json", "dahlia").hits == ["models/plot/large.md"]
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(before, 250_000)
+    here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # a child counts as large as what it was forked from
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(before, here, 250_000)
