@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyramid_fs import curation, files, layout
-from pyramid_fs.errors import Problem
+from pyramid_fs.errors import DiskError, Problem
 from pyramid_fs.notes import Card, Curated, Kind, Note, Shaped, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyramid_fs.census import Census
+    from pyramid_fs.notes import File
 
 _FIXES = (
     ("`confidence`", "confirm it or reject it, or write a number from 0 to 1 there: `confidence: 0.6`"),
@@ -105,10 +106,18 @@ def _unclear(census: Census) -> Iterator[Problem]:
     """Yield the records that wait for a person and would wait for ever."""
     for top in ("entities", "procedures"):
         for record in census.values(top):
-            if not isinstance(record, Curated) or not (record.source or record.says_confidence):
-                continue  # a person's own, who never meant it to be weighed
-            if reason := curation.unclear(record):
+            reason = curation.unclear(record) if isinstance(record, Curated) else ""
+            if reason and _is_weighed(census, record):
                 yield Problem(record.path, reason, fix_for(reason))
+
+
+def _is_weighed(census: Census, record: File) -> bool:
+    """Whether a record says where it stands or comes from: one that says nothing is a person's own, and is no trouble."""
+    try:
+        page = census.vault.page(record.path)
+    except (FileNotFoundError, DiskError):
+        return False
+    return any(page.text(key).strip() for key in ("status", "confidence", "source"))
 
 
 def _held(census: Census) -> Iterator[Problem]:
