@@ -112,7 +112,7 @@ def _unclear(census: Census) -> Iterator[Problem]:
 
 
 def _is_weighed(census: Census, record: File) -> bool:
-    """Whether a record says where it stands or comes from: one that says nothing is a person's own, and is no trouble."""
+    """Whether a record says where it stands or comes from: one that says nothing is a person's own."""
     try:
         page = census.vault.page(record.path)
     except (FileNotFoundError, DiskError):

@@ -166,8 +166,8 @@ def test_a_process_of_a_plain_user_meets_the_same(vault: hard.Vault) -> None:
 
 
 def test_a_read_only_file_is_refused_and_stays(vault: hard.Vault) -> None:
-    vault.put("procedures/net-x7q2.md", hard.page("Net them.", "status: pending"))
-    vault.put("entities/mara-x7q2.md", "---\nname: Mara\nstatus: pending\n---\n")
+    vault.put("procedures/net-x7q2.md", hard.page("Net them.", "status: pending", "confidence: 0.6"))
+    vault.put("entities/mara-x7q2.md", "---\nname: Mara\nstatus: pending\nconfidence: 0.6\ncreated: 2026-03-01\n---\n")
     for path in ("procedures/net-x7q2.md", "entities/mara-x7q2.md", "models/plot/plot.md"):
         shut(vault, path, 0o444)
     before = vault.bytes()
@@ -186,7 +186,7 @@ def test_a_read_only_file_is_refused_and_stays(vault: hard.Vault) -> None:
 
 def test_folders_that_take_nothing_lose_nothing(vault: hard.Vault) -> None:
     vault.fill(10)
-    vault.put("procedures/net-x7q2.md", hard.page("Net them.", "status: pending"))
+    vault.put("procedures/net-x7q2.md", hard.page("Net them.", "status: pending", "confidence: 0.6"))
     (vault.root / "topics").mkdir()
     (vault.root / "entities").mkdir()
     lines = vault.root.parent / "in.jsonl"
