@@ -312,7 +312,7 @@ def on_a_full_disk(
 @pytest.fixture
 def stocked(vault: hard.Vault) -> hard.Vault:
     vault.fill(10, chars=600)
-    vault.put("procedures/net-x7q2.md", hard.page("Net the currants. " * 400, "status: pending"))
+    vault.put("procedures/net-x7q2.md", hard.page("Net the currants. " * 400, "status: pending", "confidence: 0.6"))
     (vault.root.parent / "in.jsonl").write_text(
         "".join(
             json.dumps({"model": "plot", "text": f"import{n} " + "from the old book " * 300}) + "\n" for n in range(12)
