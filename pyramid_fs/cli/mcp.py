@@ -58,10 +58,11 @@ def mcp(memory: Memory, http: bool, host: str, port: int, allow_remote: bool, na
 
 
 def _serve_http(root: Path, where: tuple[str, int, tuple[str, ...]], *, with_rollups: bool, allow_remote: bool) -> None:
+    from pyramid_fs import loopback
     from pyramid_fs.mcp_server import http, running
 
     place = http.Place(*where)
-    http.check(place, allow_remote=allow_remote)
+    loopback.check(place.host, allow_remote=allow_remote)
     path = files.config_file(os.environ).with_name(TOKEN)
     given = os.environ.get(TOKEN_VARIABLE, "")
     token = http.token(path, given)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
-import socket
 from typing import TYPE_CHECKING, NamedTuple
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 
-from pyramid_fs import files
+from pyramid_fs import files, loopback
 from pyramid_fs.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,26 +40,6 @@ class Place(NamedTuple):
         """What clients are given."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}{PATH}"
-
-
-def check(place: Place, *, allow_remote: bool) -> None:
-    """Raise UsageError for an address that other machines reach, unless that was asked for."""
-    host = place.host
-    if allow_remote or is_loopback(host):
-        return
-    raise UsageError(
-        f"{host!r} can be reached from other machines, and the memory with it: use 127.0.0.1, or add --allow-remote"
-    )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address is this machine's own."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def token(path: Path, given: str) -> str:
@@ -114,14 +92,7 @@ def app(server: Server, place: Place, expected: str) -> ASGIApp:
 
 def serve(made: ASGIApp, place: Place, ready: Callable[[], None]) -> None:
     """Serve until SIGTERM or Ctrl-C; raise UsageError where the port is taken."""
-    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((place.host, place.port))
-        listening.listen()
-    except OSError as error:
-        raise UsageError(f"{place.url} can't be served ({error.strerror}): name another --port or --host") from None
+    listening = loopback.listen(place.host, place.port)
     config = uvicorn.Config(made, log_level="warning", access_log=False, timeout_graceful_shutdown=LAST_ANSWERS)
     ready()
     uvicorn.Server(config).run(sockets=[listening])
