@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 
 from pyramid_fs import files, loopback
-from pyramid_fs.errors import UsageError
+from pyramid_fs.errors import ExistsAlready, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,13 @@ def token(path: Path, given: str) -> str:
         kept = files.read(path).decode("ascii", "replace").strip()
     except FileNotFoundError:
         made = secrets.token_urlsafe(TOKEN_BYTES)
-        files.create(path, f"{made}\n".encode())
+        before = os.umask(0o077)  # nobody else reads it, not even for a moment
+        try:
+            files.create(path, f"{made}\n".encode())
+        except ExistsAlready:  # another server has just made one
+            return token(path, given)
+        finally:
+            os.umask(before)
         path.chmod(0o600)
         return made
     if not kept:
