@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 # what only some verbs use (advance, doctor, record, recall, the summarizers) is imported when they are called:
 # together they cost as much as the rest of a short command
-from pyramid_fs import census, context, files, kinds, layout, paging, pyramid, settings, times, trust, vault, watching
+from pyramid_fs import census, context, files, layout, paging, pyramid, settings, times, trust, vault, watching
 from pyramid_fs import format as pages
 from pyramid_fs.answers import Answers
 from pyramid_fs.catalog import Catalog
-from pyramid_fs.errors import DiskError, ExistsAlready, Locked, Problem, RefusedWrite, UsageError
+from pyramid_fs.changing import GROW_WAIT, Changing
+from pyramid_fs.errors import DiskError, Locked, Problem, RefusedWrite, UsageError
+from pyramid_fs.moving import Moving
 from pyramid_fs.notes import Summary
 from pyramid_fs.paging import Face
+from pyramid_fs.past import Past
 from pyramid_fs.shaping import Shaping
 
 if TYPE_CHECKING:
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from pyramid_fs import record as recording
     from pyramid_fs.advance import Effort, Grown
     from pyramid_fs.extractors import Extractor
-    from pyramid_fs.importers import Imported
     from pyramid_fs.indexing import Indexing
     from pyramid_fs.issue import Tools
     from pyramid_fs.meter import Meter, Metered
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
 Progress: TypeAlias = "Callable[[int, int], None]"
 FACE = Face()
 """The command line's."""
-GROW_WAIT = 150.0
-"""Seconds that `advance` waits for another process that grows the same model."""
 NOBODY = 'no summarizer is configured (kind = "none"): summaries wait for an agent to write them'
 SPENT = "the calls of today that nobody asks for are used up (calls_per_day)"
 NAMELESS = "note"
@@ -65,7 +65,7 @@ def random_suffix() -> str:
     return issue.random_suffix()
 
 
-class Memory(Shaping):
+class Memory(Shaping, Changing, Moving, Past):
     """One vault, open for reading and writing.
 
     Every answer is what the files say at that moment. Times are aware datetimes, names are models' folder names, and
@@ -708,100 +708,6 @@ class Memory(Shaping):
 
         self.census.refresh()
         return doctor.examine(self.census)
-
-    # Models and shapes
-
-    def create_model(self, name: str, description: str = "") -> str:
-        """Make a model; give its name. Raise IllegalName or ExistsAlready."""
-        self.vault.write_allowed()
-        legal = layout.legal(name)
-        taken = next((other for other in self.census.models() if layout.same_name(legal, other)), None)
-        if taken:
-            raise ExistsAlready(f"model {taken!r} exists already")
-        files.create(self.vault.root / layout.card_path(legal), kinds.spell_card(description))
-        return legal
-
-    def rename_model(self, name: str, to: str) -> str:
-        """Rename a model: its folder and its card. No link changes, and nothing is summarized again."""
-        from pyramid_fs import issue
-
-        self.vault.write_allowed()
-        (known,), legal = self._named([name]), layout.legal(to)
-        taken = next((other for other in self.census.models() if layout.same_name(legal, other)), None)
-        if taken and taken != known:
-            raise ExistsAlready(f"model {taken!r} exists already")
-        folder = self.vault.root / layout.MODELS
-        self.census.refresh([known])
-        card = self.census.now(known).card
-        with files.locked(self._cache / issue.grow_lock(known), GROW_WAIT):
-            files.rename_folder(folder / known, folder / legal)
-        if card and (folder / legal / f"{known}.md").is_file():
-            files.move(folder / legal / f"{known}.md", folder / legal / f"{legal}.md")
-        return legal
-
-    def archive_model(self, name: str, *, archived: bool = True) -> str:
-        """Put a model away, or bring it back. Its notes stay where they are, and are found by recall."""
-        (known,) = self._named([name])
-        self._set_on_card(
-            known, {"archived": True if archived else None, **({} if archived else {"folded_into": None})}
-        )
-        return known
-
-    def fold_model(self, name: str, into: str, text: str = "") -> recording.Recorded:
-        """Write one note into another model that says what this one held, and put this one away."""
-        source, target = self._named([name]), self._named([into])
-        if source == target:
-            raise UsageError("a model can't be folded into itself")
-        now = self.census.fresh(source[0])
-        what = f" ({now.card.description})" if now.card and now.card.description else ""
-        span = context.span(now.state)
-        zone = self.vault.settings.zone
-        dates = f" from {times.day(span[0], zone)} to {times.day(span[1], zone)}" if span else ""
-        count = len(now.state.notes)
-        said = text or f"{source[0]}{what} was folded in here. Its {count} notes{dates} stay in its own folder."
-        made = self.record(said, target, source=f"fold:{source[0]}")
-        self._set_on_card(source[0], {"archived": True, "folded_into": f"[[{target[0]}]]"})
-        return made
-
-    def _set_on_card(self, model: str, values: Mapping[str, object]) -> None:
-        self.vault.write_allowed()
-        path = self.vault.root / layout.card_path(model)
-        now = self.census.fresh(model)
-        if now.card:
-            path = self.vault.root / now.card.path
-        else:
-            files.create(path, kinds.spell_card(""))
-        self.vault.set_keys(path.relative_to(self.vault.root).as_posix(), values)
-
-    def describe_model(self, name: str, description: str) -> str:
-        """Change a model's description."""
-        (known,) = self._named([name])
-        self._set_on_card(known, {"description": description})
-        return known
-
-    # Import
-
-    def import_jsonl(
-        self, path: Path, *, model: str = "", dry: bool = False, step: Callable[[int], None] = lambda _: None
-    ) -> Imported:
-        """Import notes from a file of JSON lines."""
-        from pyramid_fs.importers import jsonl
-
-        self.vault.write_allowed()
-        if not path.is_file():
-            raise UsageError(f"{path} is no file")
-        undated = vault.created_of(path)
-        return jsonl.bring_in(self._tools(), jsonl.lines(path), model, undated, dry=dry, step=step)
-
-    def import_markdown(
-        self, folder: Path, *, model: str = "", dry: bool = False, step: Callable[[int], None] = lambda _: None
-    ) -> Imported:
-        """Import a folder of markdown notes."""
-        from pyramid_fs.importers import markdown
-
-        self.vault.write_allowed()
-        name = layout.legal(model) if model else ""
-        return markdown.bring_in(self._tools(), folder, markdown.listing(folder), name, dry=dry, step=step)
 
 
 class _NobodyWrites:
