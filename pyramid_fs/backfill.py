@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -49,20 +50,26 @@ def todo(tools: Tools, before: datetime | None) -> tuple[list[Session], int]:
     )
     old = [session for session in sessions if before is None or session.created < before]
     done = skip_set(tools)
-    left = [session for session in old if tag(session) not in done]
+    left = [session for session in old if session.chars > done.get(tag(session), -1)]
     return left, len(old) - len(left)
 
 
-def skip_set(tools: Tools) -> frozenset[str]:
-    """Give the source tags that are done, on whatever machine, and also after pruning.
+def skip_set(tools: Tools) -> dict[str, float]:
+    """Give the source tags that are done, on whatever machine, and also after pruning, each with so many characters.
 
     That is what a ledger says was gone through, with or without a find, and every record's source, whatever its
-    status; but for a session that was begun and not ended: a kill cut it off, and what it lacks is added.
+    status; but for a session that was begun and not ended: a kill cut it off, and what it lacks is added. A session
+    that has gone on since, and has more characters, is gone through again: what was found in it before is not made
+    twice.
     """
     ledger = list(tools.census.vault.ledger())
-    made = {str(entry["source"]) for entry in ledger if "made" in entry}
+    made: dict[str, float] = {}
+    for entry in ledger:
+        if "made" in entry:
+            source, size = str(entry["source"]), entry.get("chars")
+            made[source] = max(made.get(source, -1), size if isinstance(size, int) else math.inf)
     begun = {str(entry["begun"]) for entry in ledger if "begun" in entry}
-    return frozenset(made | {record.source for record in _known(tools)} - (begun - made))
+    return {**dict.fromkeys({record.source for record in _known(tools)} - begun, math.inf), **made}
 
 
 def _known(tools: Tools) -> list[Curated]:
@@ -92,7 +99,7 @@ def backfill(
         for session in some:
             try:
                 made = sum(_add_all(tools, extractor, session, admit, others, report))
-                entries.append({"source": tag(session), "made": made})
+                entries.append({"source": tag(session), "made": made, "chars": session.chars})
             except PyramidError as error:
                 report.errors.append(f"{session.handle}: {error}")
             step(session)

@@ -265,9 +265,12 @@ class Shaping:
         records = self._records()
         return [records.line(record) for record in records.pending]
 
-    def confirm(self, handles: Sequence[str]) -> list[str]:
-        """Confirm pending entities and procedures: a person's yes. Give the handles that changed."""
-        return self._set_status(handles, {"status": curation.CONFIRMED, "pruned": None})
+    def confirm(self, handles: Sequence[str], *, shown: str = "") -> list[str]:
+        """Confirm pending entities and procedures: a person's yes. Give the handles that changed.
+
+        `shown` is the SHA-256 of the file as the person has seen it; raise RefusedWrite where it is another by now.
+        """
+        return self._set_status(handles, {"status": curation.CONFIRMED, "pruned": None}, shown)
 
     def reject(self, handles: Sequence[str]) -> list[str]:
         """Prune entities and procedures: a person's no. The files stay. Give the handles that changed."""
@@ -276,13 +279,13 @@ class Shaping:
         day = times.day(self._clock(), self.vault.settings.zone)
         return self._set_status(handles, {"status": curation.PRUNED, "pruned": day})
 
-    def _set_status(self, handles: Sequence[str], values: Mapping[str, object]) -> list[str]:
+    def _set_status(self, handles: Sequence[str], values: Mapping[str, object], shown: str = "") -> list[str]:
         self.vault.write_allowed()
         self.census.refresh()
         found = [self._curated(handle) for handle in handles]
         changed = [file for file in dict.fromkeys(found) if curation.status(file) != values["status"]]
         for file in changed:
-            self.vault.set_keys(file.path, values)
+            self.vault.set_keys(file.path, values, shown=shown)
         return [file.handle for file in changed]
 
     def _curated(self, handle: str) -> Curated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -120,10 +121,15 @@ class Vault:
                 if isinstance(entry, dict):
                     yield entry
 
-    def set_keys(self, path: str, values: Mapping[str, object]) -> None:
-        """Change keys of a person's file, each its own line alone; raise RefusedWrite where that can't be done."""
+    def set_keys(self, path: str, values: Mapping[str, object], *, shown: str = "") -> None:
+        """Change keys of a person's file, each its own line alone; raise RefusedWrite where that can't be done.
+
+        `shown` is the SHA-256 of the bytes that a person has seen: where the file is another by now, it is refused.
+        """
         where = self.root / path
         old = data = files.read(where)
+        if shown and hashlib.sha256(old).hexdigest() != shown:
+            raise RefusedWrite(f"{path} changed since it was shown: nothing was written; look at it again")
         try:
             for key, value in values.items():
                 data = pages.set_key(data, key, value)

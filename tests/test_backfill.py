@@ -146,6 +146,26 @@ def test_a_session_that_yields_nothing_is_not_gone_through_again(root: Path) -> 
     assert records(root) == {}
 
 
+def test_a_session_that_has_gone_on_is_gone_through_again_and_nothing_is_made_twice(root: Path) -> None:
+    reader = Reader()
+    handle = session(root, 1, "name Ada 0.9", "rule Oil it. 0.6")
+    with opened(root, reader) as memory:
+        assert counts(memory) == (1, 0, 1, 1, 1)
+        before = records(root)
+        for path in before:
+            (root / path).write_text((root / path).read_text().replace("pending", "pruned"))
+        session(root, 1, "name Ada 0.9", "rule Oil it. 0.6", "name Kim 0.9")
+        assert counts(memory) == (1, 0, 1, 1, 0)
+        assert len(records(root)) == 3
+        assert counts(memory) == (0, 1, 0, 0, 0)
+        # a shorter text has nothing that was not read, and a line without a size is one of an older version
+        session(root, 1, "name Lin 0.9")
+        assert counts(memory) == (0, 1, 0, 0, 0)
+        session(root, 1, *["name Lin 0.9"] * 9)
+        (root / "ledger/old.jsonl").write_text(f'{{"source": "session:{handle}", "made": 0, "at": "2026-11-29"}}\n')
+        assert counts(memory) == (0, 1, 0, 0, 0)
+
+
 def test_the_gate_is_exact_and_what_it_keeps_out_is_counted(root: Path, memory: Memory) -> None:
     session(root, 1, "name Ada 0.5", "name Kim 0.4999999999", "name Una 0.49", "rule Oil it. 0.5000001")
     found = memory.backfill()

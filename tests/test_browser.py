@@ -300,7 +300,7 @@ def test_a_stale_confirm_changes_nothing_and_says_so(place: browsing.Place) -> N
     before = path.read_bytes()
     answer = client.post("/confirm", data=form, headers=ORIGIN)
     assert answer.status_code == 409
-    assert "changed since the page was shown" in answer.text
+    assert "changed since it was shown" in answer.text
     assert path.read_bytes() == before
 
 

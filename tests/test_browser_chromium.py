@@ -365,7 +365,7 @@ def test_confirm_changes_one_line_and_a_stale_one_nothing(
         found.page.locator("form.confirm button").first.click()
         found.page.wait_for_selector("h1:has-text('Nothing was written')")
         assert stale.read_bytes() == kept
-        assert "changed since the page was shown" in found.page.inner_text("main")
+        assert "changed since it was shown" in found.page.inner_text("main")
 
 
 # Keyboard, drawing

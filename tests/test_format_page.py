@@ -123,7 +123,7 @@ def test_the_ledgers_lines_are_what_backfill_and_import_read(tmp_path: Path) -> 
         memory.vault.add_to_ledger("other", ledger)
     assert (tmp_path / "vault/ledger/other.jsonl").read_text() == lines
     assert [sorted(entry) for entry in ledger] == [
-        ["at", "digest", "made", "source", "turns"], ["at", "begun"], ["at", "made", "source"],
+        ["at", "digest", "made", "source", "turns"], ["at", "begun"], ["at", "chars", "made", "source"],
     ]  # fmt: skip
 
 

@@ -161,8 +161,8 @@ def confirm(reader: Reader, path: str, shown: str) -> None:
     if not isinstance(known, Curated):
         raise NoSuchHandle(f"{path[:200]!r} is no record that can be confirmed")
     if not shown or not guard.same(shown, digest(memory, path)):
-        raise RefusedWrite(f"{known.handle} changed since the page was shown: nothing was written; look at it again")
-    memory.confirm([path.removesuffix(".md")])
+        raise RefusedWrite(f"{known.handle} changed since it was shown: nothing was written; look at it again")
+    memory.confirm([path.removesuffix(".md")], shown=shown)  # it looks once more, at the bytes that it changes
 
 
 def trouble(error: PyramidError) -> Shown:
