@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from pyramid_fs import curation, layout, links
-from pyramid_fs.errors import ExistsAlready, UsageError
-from pyramid_fs.notes import Curated, Entity, Kind, Session
+from pyramid_fs import curation, layout, links, pyramid
+from pyramid_fs.errors import ExistsAlready, NoSuchHandle, UsageError
+from pyramid_fs.notes import Curated, Entity, Kind, Session, Shaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -325,6 +325,23 @@ class Shaping:
         from pyramid_fs import extractors
 
         return self._extractor or extractors.configured(self.config.extractor)
+
+    def path_of(self, top: str, name: str) -> str:
+        """Give the path, without `.md`, of the file of one shape that a handle or a session's own name means.
+
+        `top` is the shape's folder. Raise NoSuchHandle, also where it means a file of another shape.
+        """
+        self.census.refresh()
+        wanted = links.target(name)
+        found = [
+            each.path.removesuffix(".md")
+            for each in self.census.values(top)
+            if isinstance(each, Shaped)
+            and (pyramid.path_fits(each.path, wanted) or (isinstance(each, Session) and name == each.session))
+        ]
+        if not found:
+            raise NoSuchHandle(f"there is no {layout.SHAPES[top]} {name[:120]!r}: `pyramid {layout.SHAPES[top]} list`")
+        return found[0]
 
     def backfill(
         self,

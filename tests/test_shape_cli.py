@@ -60,7 +60,9 @@ def test_sessions(vault: hard.Vault) -> None:
     assert len(vault.run("session", "list", "--json").json["sessions"]) == 2
     assert vault.run("session", "add", " ").code == 2
     assert vault.run("session", "add", "x", "--started", "soon").code == 2
-    assert vault.run("session", "show", "nobody").code == 21
+    for shape, name in (("session", "nobody"), ("session", "moving-house"), ("procedure", handle)):
+        ran = vault.run(shape, "show", name)
+        assert (ran.code, f"pyramid {shape} list" in ran.err) == (21, True)
 
 
 def test_text_from_standard_input(vault: hard.Vault) -> None:
@@ -128,12 +130,12 @@ def test_backfill(vault: hard.Vault) -> None:
     assert wanted
     vault.put("sessions/2026-03-01-a.md", text + "\n")
     vault.put("sessions/2026-05-01-b.md", "Rested.\n")
-    assert "2 sessions qualify, 0 were done before." in good(vault.run("backfill", "--dry-run"))
+    assert "Sessions to go through: 2; done before: 0." in good(vault.run("backfill", "--dry-run"))
     ran = vault.run("backfill", "--json", "--before", "2026-04-01")
     assert (ran.json["qualifying"], ran.json["processed"]) == (1, 1)
     assert ran.json["entities"] + ran.json["procedures"] == len(wanted)
-    assert "1 sessions qualified, 1 were done before." in good(vault.run("backfill"))
-    assert "0 sessions qualified, 2 were done before." in good(vault.run("backfill"))
+    assert "Sessions to go through: 1; done before: 1." in good(vault.run("backfill"))
+    assert "Sessions to go through: 0; done before: 2." in good(vault.run("backfill"))
     assert len(vault.run("pending", "--json").json["pending"]) == len(wanted)
     assert vault.run("backfill", "--before", "soon").code == 2
 

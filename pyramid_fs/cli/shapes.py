@@ -124,8 +124,8 @@ def list_sessions(memory: Memory, most: int, as_json: bool) -> None:
 @click.argument("handle")
 @verb()
 def show_session(memory: Memory, handle: str, as_json: bool) -> None:
-    """Show a session digest."""
-    found = memory.expand(handle)
+    """Show a session digest, by its handle or the harness's own name for the session."""
+    found = memory.expand(memory.path_of("sessions", handle))
     answer(found, render.expanded_text(found), as_json=as_json)
 
 
@@ -232,7 +232,7 @@ def list_procedures(memory: Memory, pruned: bool, as_json: bool) -> None:
 @verb()
 def show_procedure(memory: Memory, handle: str, as_json: bool) -> None:
     """Show a procedural note."""
-    found = memory.expand(handle)
+    found = memory.expand(memory.path_of("procedures", handle))
     answer(found, render.expanded_text(found), as_json=as_json)
 
 
@@ -295,12 +295,10 @@ def backfill(memory: Memory, dry_run: bool, before: str | None, as_json: bool) -
     """Go through session digests for entities and procedures, each session once; what is found is pending."""
     time = memory.time(before) if before else None
     found = _with_progress(memory, time) if not dry_run else memory.backfill(before=time, dry=True)
-    lines = [
-        f"{found.qualifying} sessions {'qualify' if dry_run else 'qualified'}, {found.done_before} were done before."
-    ]
+    lines = [f"Sessions to go through: {found.qualifying}; done before: {found.done_before}."]
     if not dry_run:
-        new = f"{found.entities} entities and {found.procedures} procedures wait now"
-        lines.append(f"{found.processed} gone through: {new}, {found.below} candidates were too unsure.")
+        lines.append(f"Gone through: {found.processed}; too unsure to be proposed: {found.below}.")
+        lines.append(f"New, and waiting for a person: entities {found.entities}, procedures {found.procedures}.")
     lines += ["Next: pyramid pending"] if found.entities or found.procedures else []
     answer({"vault": memory.name, "dry_run": dry_run, **asdict(found)}, "\n".join(lines), as_json=as_json)
     for line in found.errors[:SHOWN]:
