@@ -14,6 +14,8 @@ settings.register_profile("ci", settings.get_profile("default"), derandomize=Tru
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# a shell or nohup that runs the tests in the background ignores these, and what they start would inherit that
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # a shell that runs the tests in the background ignores Ctrl-C, and what they start would inherit that
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
