@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pyramid_fs import links, times
+from pyramid_fs import links, marks, times
 from pyramid_fs.errors import RefusedWrite, UsageError
 
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ def read(data: bytes) -> Page:
     """Take a file apart; what can't be parsed becomes the page's `problem`, never an exception."""
     text, reason = decode(data)
     page = _split(text)
+    if marks.START in text and marks.sides(text):
+        reason = reason or marks.REASON
     return Page(page.keys, page.block, page.body, reason or page.problem) if reason else page
 
 

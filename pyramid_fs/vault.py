@@ -33,7 +33,11 @@ GITIGNORE = """\
 .trash/
 .pyramid-*.tmp
 """
-GITATTRIBUTES = "*.md text eol=lf diff=markdown\n"
+GITATTRIBUTES = """\
+*.md text eol=lf diff=markdown merge=pyramid
+ledger/*.jsonl text eol=lf merge=union
+"""
+"""Where no driver of the name `pyramid` is set up, git merges a text as it merges any."""
 BASE = """\
 # Obsidian Bases: every summary of the pyramid, by tier; the cover is what no other summary links to.
 filters:
@@ -211,6 +215,26 @@ def make_vault(root: Path, *, models: Mapping[str, str]) -> list[str]:
             files.create(root / path, data)
             made.append(path)
     return made
+
+
+def with_attributes(text: str) -> str:
+    """Give a `.gitattributes` what GITATTRIBUTES says; what a person has set there, and all other lines, stay."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = text.splitlines()
+    for wanted in GITATTRIBUTES.splitlines():
+        pattern, *attributes = wanted.split()
+        at = next((at for at, line in enumerate(lines) if line.split()[:1] == [pattern]), None)
+        if at is None:
+            lines.append(wanted)
+            continue
+        known = {_attribute(word) for word in lines[at].split()[1:]}
+        lines[at] = " ".join([lines[at].rstrip(), *(word for word in attributes if _attribute(word) not in known)])
+    return "".join(f"{line}{end}" for line in lines)
+
+
+def _attribute(word: str) -> str:
+    """Give the name of what `text`, `-text`, `!text` and `text=auto` set."""
+    return word.lstrip("-!").partition("=")[0]
 
 
 def created_of(path: Path) -> datetime:

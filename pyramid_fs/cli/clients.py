@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from pyramid_fs import clients, files, layout
+from pyramid_fs.cli.clones import set_up_git
 from pyramid_fs.cli.common import verb
 from pyramid_fs.cli.summarizer import set_up_summarizer
 from pyramid_fs.cli.watch import CARRIED, service
@@ -78,6 +79,7 @@ def _verb(client: str) -> click.Command:
 for _client in clients.CLIENTS:
     setup.add_command(_verb(_client))
 setup.add_command(service)
+setup.add_command(set_up_git)
 setup.add_command(set_up_summarizer)
 
 
