@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from pyramid_fs import batches, files, layout, pyramid, summarizers, times
+from pyramid_fs import batches, files, forget, layout, pyramid, summarizers, times
 from pyramid_fs.errors import Locked, PyramidError, SummarizerFailed
 from pyramid_fs.issue import grow_lock
 from pyramid_fs.notes import Note
@@ -44,6 +44,8 @@ class Grown:
 
     written: list[str] = field(default_factory=list)
     retired: list[str] = field(default_factory=list)
+    rewritten: list[str] = field(default_factory=list)
+    """Written again without a note that was forgotten."""
     failed: dict[str, str] = field(default_factory=dict)
     codes: dict[str, int] = field(default_factory=dict)
     """The exit code of each failure."""
@@ -416,9 +418,13 @@ def _keys(batch: Batch) -> tuple[object, ...]:
 
 
 def _settle(tools: Tools, model: str, grown: Grown) -> ModelNow:
-    """Move losers of a merge to `retired/`, remove what a kill left, and give the model as it is then."""
+    """Move losers of a merge to `retired/`, take out what was forgotten and what a kill left; give the model then."""
     root, scope = tools.census.vault.root, f"{layout.MODELS}/{model}"
-    now = tools.census.fresh(model)
+    now, settled = tools.census.fresh(model), forget.Settled()
+    # first: without what was forgotten, a summary that came with an old copy may be no loser
+    now = forget.settle(tools, now, settled)
+    grown.rewritten += settled.written
+    grown.retired += settled.retired
     tiers = sorted({summary.tier for summary in now.state.active.values()})
     files.sweep(root, [scope, *(f"{scope}/tier-{tier}" for tier in tiers)])
     if not now.state.losers:

@@ -1,33 +1,100 @@
-"""The part of `Memory` that changes models: made, renamed, folded, archived."""
+"""The part of `Memory` that changes what is there: models are made, renamed, folded, archived, and notes forgotten."""
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyramid_fs import context, files, kinds, layout, times
-from pyramid_fs.errors import ExistsAlready, UsageError
+from pyramid_fs import context, files, kinds, layout, links, times
+from pyramid_fs.errors import ExistsAlready, Locked, PyramidError, UsageError
+from pyramid_fs.notes import Card, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from pyramid_fs import record as recording
+    from pyramid_fs.advance import Effort
     from pyramid_fs.census import Census
+    from pyramid_fs.forget import Plan, Target
+    from pyramid_fs.issue import Tools
+    from pyramid_fs.pyramid import State
+    from pyramid_fs.summarizers import Call, Summarizer
+    from pyramid_fs.traces import Trace
     from pyramid_fs.vault import Vault
 
 GROW_WAIT = 150.0
 """Seconds to wait for another process that grows the same model."""
+DERIVED = ("catalog.sqlite3", "catalog.sqlite3-wal", "catalog.sqlite3-shm", "index")
+"""What of the cache may hold words of a note; it is made again when it is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What came of forgetting a note, or would."""
+
+    vault: str
+    handle: str
+    is_dry: bool
+    """Whether nothing was changed."""
+    removed: tuple[str, ...]
+    """Paths of its files, in all models."""
+    tombstones: int
+    """Lines that were added to the ledger: one for each handle and version."""
+    written: tuple[str, ...]
+    """Handles of the summaries that were written again without it, lowest tier first in each model."""
+    drafts: tuple[str, ...]
+    """Those of them that are whole sentences of the notes left, as no model has written them yet."""
+    retired: tuple[str, ...]
+    """Handles of summaries that had no other source."""
+    emptied: tuple[str, ...]
+    """Paths of retired summaries whose text was taken out."""
+    failed: dict[str, str]
+    """Models, or summaries that a model was to write, with the reason."""
+    traces: tuple[Trace, ...]
+    """Files in which its rare words still stand, those with the most first."""
+    in_git: bool
+    """Whether the history of the vault's repository still holds its text."""
+    git_path: str
+    exit_code: int = 0
+
+
+@dataclass(slots=True)
+class _Forgetting:
+    """What has come of it so far."""
+
+    written: dict[str, list[str]] = field(default_factory=dict)
+    """By model."""
+    drafts: list[str] = field(default_factory=list)
+    retired: list[str] = field(default_factory=list)
+    emptied: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    exit_code: int = 0
 
 
 class Changing:
-    """What `Memory` does to whole models."""
+    """What `Memory` does to whole models, and to a note that is to be forgotten."""
 
     vault: Vault
     census: Census
     _cache: Path
+    _clock: Callable[[], datetime]
 
     def _named(self, models: Sequence[str]) -> list[str]:
+        raise NotImplementedError
+
+    def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools:
+        raise NotImplementedError
+
+    def _effort(self, *, limit: int | None, is_asked: bool, told: Callable[[Call], None] = lambda _: None) -> Effort:
+        raise NotImplementedError
+
+    @property
+    def summarizer(self) -> Summarizer | None:
+        """Who writes the summaries; see `Memory.summarizer`."""
         raise NotImplementedError
 
     def record(
@@ -58,17 +125,25 @@ class Changing:
 
         self.vault.write_allowed()
         (known,), legal = self._named([name]), layout.legal(to)
-        taken = next((other for other in self.census.models() if layout.same_name(legal, other)), None)
-        if taken and taken != known:
+        others = [other for other in self.census.models() if other != known]
+        if taken := next((other for other in others if layout.same_name(legal, other)), None):
             raise ExistsAlready(f"model {taken!r} exists already")
         folder = self.vault.root / layout.MODELS
-        self.census.refresh([known])
+        self.census.refresh()
         card = self.census.now(known).card
         with files.locked(self._cache / issue.grow_lock(known), GROW_WAIT):
             files.rename_folder(folder / known, folder / legal)
-        if card and (folder / legal / f"{known}.md").is_file():
-            files.move(folder / legal / f"{known}.md", folder / legal / f"{legal}.md")
+        if card and layout.same_name(card.handle, known):
+            _rename_card(folder / legal / card.path.rpartition("/")[2], folder / legal / f"{legal}.md")
+        self._point_to(legal, known)
         return legal
+
+    def _point_to(self, model: str, before: str) -> None:
+        """Have the cards of models that were folded into one name it as it is called now."""
+        for card in [file for file in self.census.values() if isinstance(file, Card)]:
+            if card.folded_into == before and card.path.split("/")[1] != before:
+                with contextlib.suppress(PyramidError, FileNotFoundError):  # a card that says the old name is no harm
+                    self.vault.set_keys(card.path, {"folded_into": links.spell(model)})
 
     def archive_model(self, name: str, *, archived: bool = True) -> str:
         """Put a model away, or bring it back. Its notes stay where they are, and are found by recall."""
@@ -109,3 +184,184 @@ class Changing:
         (known,) = self._named([name])
         self._set_on_card(known, {"description": description})
         return known
+
+    # Forgetting
+
+    def forget_plan(self, handle: str) -> Forgotten:
+        """Say what `forget` would do."""
+        from pyramid_fs import forget, traces
+
+        self.census.refresh()
+        target = forget.find(self.census, handle)
+        found = self._due_to_forget(target)
+        cuts = [cut for plan in found.values() for cut in (*plan.emptied, *plan.blanked, *plan.written, *plan.bare)]
+        changed = {*target.paths, *(cut.before.path for cut in cuts)}
+        return Forgotten(
+            vault=str(self.vault.root),
+            handle=target.handle,
+            is_dry=True,
+            removed=target.paths,
+            tombstones=len(forget.tombstones(target, self.census.forgotten, "")),
+            written=tuple(cut.before.handle for plan in found.values() for cut in plan.written),
+            drafts=(),
+            retired=tuple(cut.before.handle for plan in found.values() for cut in plan.bare),
+            emptied=tuple(cut.before.path for plan in found.values() for cut in plan.emptied),
+            failed={},
+            traces=tuple(traces.find(self.vault.root, traces.rare(_said(target)), _names(target), changed)),
+            in_git=traces.in_git(self.vault.root, target.paths, target.handle),
+            git_path=target.paths[-1] if target.paths else f"{target.handle}.md",
+        )
+
+    def forget(
+        self,
+        handle: str,
+        *,
+        step: Callable[[Summary], None] = lambda _: None,
+        told: Callable[[Call], None] = lambda _: None,
+    ) -> Forgotten:
+        """Remove a note, and write again without it, in the same files, every summary made from it, all tiers up.
+
+        Its tombstone is written first: what a kill leaves undone the next writing verb does. Its text is taken out at
+        once, by whole sentences of the notes left; then the summarizer writes those drafts, of which `step` is told.
+        """
+        from pyramid_fs import forget, traces
+
+        self.vault.write_allowed()
+        self.census.refresh()
+        target, done = forget.find(self.census, handle), _Forgetting()
+        in_git = traces.in_git(self.vault.root, target.paths, target.handle)
+        lines = forget.tombstones(target, self.census.forgotten, times.spell(self._clock()))
+        self.vault.add_to_ledger(files.machine(self._cache.parent), lines)
+        forget.remove(self.vault.root, target)
+        self.census.refresh()
+        for model in self._due_to_forget(target):
+            self._settle(model, done)
+        for shut in self.census.shut:
+            done.failed[shut.path], done.exit_code = f"{shut.reason}: what lies there was not looked at", 40
+        self._write_drafts(done, step, told)
+        self._drop_derived()
+        return Forgotten(
+            vault=str(self.vault.root),
+            handle=target.handle,
+            is_dry=False,
+            removed=target.paths,
+            tombstones=len(lines),
+            written=tuple(each for written in done.written.values() for each in written),
+            drafts=tuple(done.drafts),
+            retired=tuple(done.retired),
+            emptied=tuple(done.emptied),
+            failed=done.failed,
+            traces=tuple(traces.find(self.vault.root, traces.rare(_said(target)), _names(target))),
+            in_git=in_git,
+            git_path=target.paths[-1] if target.paths else f"{target.handle}.md",
+            exit_code=done.exit_code,
+        )
+
+    def _due_to_forget(self, target: Target) -> dict[str, Plan]:
+        from pyramid_fs import forget
+
+        found = {m: forget.planned(self.census, self.census.now(m), target.versions) for m in self.census.models()}
+        return {model: plan for model, plan in found.items() if plan}
+
+    def _settle(self, model: str, done: _Forgetting) -> None:
+        """Take what was forgotten out of one model; what can't be done now is noted, and due for the next verb."""
+        from pyramid_fs import forget, issue
+
+        settled = forget.Settled()
+        try:
+            with files.locked(self._cache / issue.grow_lock(model), GROW_WAIT):
+                forget.settle(self._tools(writes=False), self.census.fresh(model), settled)
+        except PyramidError as error:
+            reason = "another process is advancing it" if isinstance(error, Locked) else str(error)
+            done.failed[model] = f"{reason}; `pyramid advance {model}` does what is left"
+            done.exit_code = max(done.exit_code, error.exit_code)
+        if settled.written:
+            done.written[model] = settled.written
+        done.retired += settled.retired
+        done.emptied += settled.emptied
+
+    def _write_drafts(self, done: _Forgetting, step: Callable[[Summary], None], told: Callable[[Call], None]) -> None:
+        """Have a model write what was taken out of its summaries; a draft stays where it can't."""
+        from pyramid_fs import redo
+
+        every, written = [each for found in done.written.values() for each in found], redo.Redone()
+        try:
+            writer = self.summarizer
+            if every and writer and not writer.draft:
+                effort = self._effort(limit=None, is_asked=True, told=told)
+                for summary in redo.redo_many(self._tools(), done.written, written, effort, keeps=False):
+                    step(summary)
+        except PyramidError as error:
+            done.failed |= {model: str(error) for model in done.written}
+        done.failed |= written.failed
+        done.drafts = [handle for handle in every if handle not in written.written]
+
+    def _drop_derived(self) -> None:
+        """Take away what in the cache may hold words of a note: deleted rows stay on the disk for a while."""
+        for name in DERIVED:
+            path = self._cache / name
+            with contextlib.suppress(OSError):  # open in another process, on a system that then keeps it
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+    # Retiring what waits
+
+    def retire(self, handle: str) -> list[str]:
+        """Move a summary that waits or is broken, and those above it, to `retired/`, so that its model grows again.
+
+        The handle of the missing source means all that waits for it. Gives what was moved, lowest tier first. Raise
+        UsageError for a summary that nothing is amiss with, NoSuchHandle where none is meant.
+        """
+        from pyramid_fs import batches, issue
+
+        self.vault.write_allowed()
+        self.census.refresh()
+        name, moved = links.name(links.target(handle)), list[str]()
+        for model in self.census.models():
+            if not _stands_on(self.census.now(model).state, self._summaries(model), name):
+                continue
+            with files.locked(self._cache / issue.grow_lock(model), GROW_WAIT):
+                found = _stands_on(self.census.fresh(model).state, self._summaries(model), name)
+                for summary in found:
+                    batches.retire(self._tools(writes=False), model, summary)
+                    moved.append(summary.handle)
+        if not moved:
+            found_file = self.census.find(handle)
+            raise UsageError(f"{found_file.handle} neither waits nor is broken: nothing was retired")
+        self.census.refresh()
+        return moved
+
+    def _summaries(self, model: str) -> list[Summary]:
+        return [file for file in self.census.values(f"{layout.MODELS}/{model}") if isinstance(file, Summary)]
+
+
+def _said(target: Target) -> list[str]:
+    """Give the words of a note: its texts, and the first words that stand in its names."""
+    return [*target.texts, *map(layout.words_of, sorted(_names(target)))]
+
+
+def _names(target: Target) -> set[str]:
+    return {target.handle, *(version.handle for version in target.versions)}
+
+
+def _stands_on(state: State, summaries: Sequence[Summary], name: str) -> list[Summary]:
+    """List what is retired with a summary that waits or is broken, or with one that is missing: all above it."""
+    held = {*state.waiting, *(summary.handle for summary in state.broken)}
+    over = {name} if name in held else _naming(summaries, {name}) & held
+    while more := _naming(summaries, over) - over:
+        over |= more
+    return sorted((s for s in summaries if s.handle in over), key=lambda summary: (summary.tier, summary.path))
+
+
+def _naming(summaries: Sequence[Summary], names: Collection[str]) -> set[str]:
+    """Give the handles of the roll-ups that name one of these."""
+    named = ((s.handle, {links.name(source.link) for source in s.sources}) for s in summaries if s.tier)
+    return {handle for handle, sources in named if not sources.isdisjoint(names)}
+
+
+def _rename_card(path: Path, to: Path) -> None:
+    """Give a card its new name, also where that differs only in case and the disk takes both for one."""
+    if not path.is_file():
+        return
+    if to.exists() and not to.samefile(path):
+        return  # a person has put one there
+    files.rename_folder(path, to)

@@ -222,6 +222,8 @@ class Advanced:
     retired: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     """Models and reasons: `alice: …`."""
+    rewritten: tuple[str, ...] = ()
+    """Handles of summaries from which a forgotten note was taken out."""
     exit_code: int = 0
     """Of the gravest failure."""
     held: tuple[str, ...] = ()

@@ -349,6 +349,15 @@ def move(path: Path, to: Path) -> None:
     sync_folder(path.parent)
 
 
+def remove(path: Path) -> None:
+    """Delete a file, for good when this returns; one that is gone need not be deleted."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise DiskError(f"{path} can't be deleted: {_words(error)}") from error
+    sync_folder(path.parent)
+
+
 def rename_folder(path: Path, to: Path) -> None:
     """Rename a folder."""
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pyramid_fs import files, history, kinds, layout, links, pyramid, summarizers
+from pyramid_fs import files, forget, history, kinds, layout, links, pyramid, summarizers
 from pyramid_fs import format as pages
 from pyramid_fs.advance import Asking, told
 from pyramid_fs.batches import Below, item_of
@@ -80,6 +80,9 @@ def redo(
     Handle, batch, dates and provenance stay; only the text and who wrote it change. Raise RefusedWrite, naming the
     source, where the version that was summarized can't be read any more.
     """
+    now = forget.settle(tools, now, forget.Settled())
+    if handle not in now.state.active:
+        raise RefusedWrite(f"{handle} was made from what is forgotten now, and is retired: nothing was written")
     below = Sources(tools, now)
     chain = [now.state.active[each] for each in (handle, *pyramid.ancestors(now.state, handle))]
     first = below.request(chain[0])
@@ -93,13 +96,16 @@ def redo(
 # Many
 
 
-def redo_many(tools: Tools, chosen: Mapping[str, Sequence[str]], done: Redone, effort: Effort) -> Iterator[Summary]:
+def redo_many(
+    tools: Tools, chosen: Mapping[str, Sequence[str]], done: Redone, effort: Effort, *, keeps: bool = True
+) -> Iterator[Summary]:
     """Yield each summary once its new text is on disk: of each model (its name) those chosen, and those above them.
 
     Those below come first, and each is written once. What fails is noted in `done`, and does not hold up the others; a
     summary that was not chosen is left as it is where nothing below it was written. To stop, close the iterator.
+    Without `keeps` the old texts are not kept: they are drafts of a moment ago.
     """
-    run = _Run(tools, chosen, done, effort)
+    run = _Run(tools, chosen, done, effort, keeps=keeps)
     try:
         yield from run.summaries()
     finally:
@@ -126,7 +132,7 @@ class _Model:
         self._held.enter_context(files.locked(tools.cache / grow_lock(name), wait))
         with contextlib.ExitStack() as unless_ready:
             unless_ready.callback(self._held.close)
-            self.now = tools.census.fresh(name)
+            self.now = forget.settle(tools, tools.census.fresh(name), forget.Settled())
             unless_ready.pop_all()
         self._below = Sources(tools, self.now)
         active = self.now.state.active
@@ -152,9 +158,9 @@ class _Model:
         """Read what it was made from."""
         return self._below.request(summary)
 
-    def store(self, summary: Summary, text: str) -> None:
+    def store(self, summary: Summary, text: str, *, keeps: bool) -> None:
         """Put a new text on disk; the summary above is to be written, too."""
-        _store(self._tools, self.now, summary, text)
+        _store(self._tools, self.now, summary, text, keeps=keeps)
         self._open.discard(summary.handle)
         if above := self.now.state.parents.get(summary.handle):
             self._wanted.add(above)
@@ -185,9 +191,11 @@ class _Model:
 class _Run:
     """One run over several models."""
 
-    def __init__(self, tools: Tools, chosen: Mapping[str, Sequence[str]], done: Redone, effort: Effort) -> None:
+    def __init__(
+        self, tools: Tools, chosen: Mapping[str, Sequence[str]], done: Redone, effort: Effort, *, keeps: bool
+    ) -> None:
         self._tools, self._done, self._effort = tools, done, effort
-        self._chosen = chosen
+        self._chosen, self._keeps = chosen, keeps
         self._todo, self._busy = deque(chosen), deque[str]()
         self._open: list[_Model] = []
         self._asking = Asking[_Job](effort.at_once)
@@ -259,7 +267,7 @@ class _Run:
         try:
             if isinstance(outcome, BaseException):
                 raise outcome
-            job.model.store(job.summary, outcome)
+            job.model.store(job.summary, outcome, keeps=self._keeps)
         except PyramidError as error:
             self._failed(job, error)
             return False
@@ -367,8 +375,8 @@ def _texts(tools: Tools, path: str) -> Iterator[bytes]:
 # Storing
 
 
-def _store(tools: Tools, now: ModelNow, summary: Summary, text: str) -> None:
-    """Put a new text on disk, keeping the old one.
+def _store(tools: Tools, now: ModelNow, summary: Summary, text: str, *, keeps: bool = True) -> None:
+    """Put a new text on disk, keeping the old one if it `keeps` any.
 
     The summary above it is a draft from then on until it is written, too: so a kill in between leaves word of it.
     """
@@ -381,7 +389,7 @@ def _store(tools: Tools, now: ModelNow, summary: Summary, text: str) -> None:
         raise RefusedWrite(f"{summary.path} changed since it was read: nothing was written; try again")
     if above := now.state.parents.get(summary.handle):
         _mark(root / now.state.active[above].path)
-    if not _is_in_git(tools, summary.path, old):
+    if keeps and not _is_in_git(tools, summary.path, old):
         kept = f"{summary.handle[: -layout.SUFFIX]}{tools.suffix()}"
         files.create(root / layout.MODELS / now.name / layout.RETIRED / f"{kept}.md", old)
     made = pages.set_body(pages.set_key(old, "summarizer", tools.summarizer.name), text)

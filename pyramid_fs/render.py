@@ -394,6 +394,7 @@ def advanced_text(found: Advanced) -> str:
         return "\n".join(lines)
     written = f"{_count(len(found.written), 'summaries')} written."
     lines = [written if found.written or found.failed or found.held or found.busy else "Nothing was due."]
+    lines += [f"Written again without a forgotten note: {handle}" for handle in found.rewritten]
     lines += [f"Retired: {handle}" for handle in found.retired]
     left = found.planned - len(found.written)
     lines += (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pyramid_fs import batches, files, issue, pyramid, summarizers
+from pyramid_fs import batches, files, forget, issue, pyramid, summarizers
 from pyramid_fs.context import Rollup, RollupSource, Written
 from pyramid_fs.errors import RefusedWrite, SummarizerFailed, UsageError
 from pyramid_fs.notes import Note
@@ -75,7 +75,7 @@ def hand_in(tools: Tools, known: Sequence[str], ticket: str, text: str, by: str)
     if model not in known:
         raise UsageError(f"the ticket is for model {model!r}, which is not there any more; ask for the next batch")
     with files.locked(tools.cache / issue.grow_lock(model), WAIT):
-        desk = batches.Desk(tools, tools.census.fresh(model))
+        desk = batches.Desk(tools, forget.settle(tools, tools.census.fresh(model), forget.Settled()))
         if desk.now.held:
             raise RefusedWrite(f"{model} does not grow now: {'; '.join(desk.now.held)}")
         found = desk.ahead.next()

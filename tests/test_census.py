@@ -208,7 +208,7 @@ def test_a_tombstone_takes_the_file_of_that_handle_and_text_alone(memory: Memory
     forget(root, "x", "Beans.")
     assert [n.handle for n in memory.census.fresh("alice").state.notes] == ["y"]
     assert [hit.handle for hit in memory.recall("beans").hits] == ["y"]
-    assert [(p.path, p.fix) for p in memory.doctor()] == [("models/alice/x.md", "delete it")]
+    assert [(p.path, p.fix) for p in memory.doctor()] == [("models/alice/x.md", "`pyramid forget x` removes it again")]
     with pytest.raises(NoSuchHandle, match="was forgotten"):
         memory.expand("x")
     write(root, "models/alice/x.md", "Other beans.")

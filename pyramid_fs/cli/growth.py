@@ -57,15 +57,15 @@ def advance(
         found = context.Advanced(memory.name, (), len(due), batches=tuple(_shown(memory, batch) for batch in asked))
         answer(found, render.advanced_text(found) if due else "Nothing is due.", as_json=as_json)
         return 0
-    _say(trust.warnings(memory.prompts))
-    done = _with_progress(len(asked), lambda step, told: memory.advance(models, limit=limit, step=step, told=told))
+    say(trust.warnings(memory.prompts))
+    done = with_progress(len(asked), lambda step, told: memory.advance(models, limit=limit, step=step, told=told))
     found = replace(done, planned=len(due))
     answer(found, render.advanced_text(found), as_json=as_json)
     summarizer = memory.summarizer
     if summarizer and not summarizer.draft:
-        _say(context.drafts_line(memory.drafts(models)))
-    _say((*found.failed, *found.held))
-    _say(f"{model} is being advanced by another process" for model in found.busy)
+        say(context.drafts_line(memory.drafts(models)))
+    say((*found.failed, *found.held))
+    say(f"{model} is being advanced by another process" for model in found.busy)
     if found.failed:
         return found.exit_code or FAILED
     return LOCKED if found.busy else 0
@@ -87,12 +87,13 @@ def _shown(memory: Memory, batch: Batch) -> dict[str, object]:
     }
 
 
-def _say(lines: Iterable[str]) -> None:
+def say(lines: Iterable[str]) -> None:
+    """Print lines on stderr."""
     for line in lines:
         click.echo(f"pyramid: {line}", err=True)
 
 
-def _with_progress(due: int, run: Callable[[Callable[[Summary], None], Callable[[Call], None]], _Done]) -> _Done:
+def with_progress(due: int, run: Callable[[Callable[[Summary], None], Callable[[Call], None]], _Done]) -> _Done:
     """Have summaries written under a progress bar on a terminal: how many, the rate, what was spent, the time left."""
     if not due or not sys.stderr.isatty():
         with _ends_in_order():
@@ -168,16 +169,16 @@ def redo(
         plan = _measured(memory, plan, lambda: memory.redo_plan(handles, tier=tier, models=models, drafts=drafts))
         answer(plan, render.redo_plan_text(plan), as_json=as_json)
         return 0
-    _say(trust.warnings(memory.prompts))
+    say(trust.warnings(memory.prompts))
     if len(plan.summaries) > MANY and not yes and not _is_wanted(plan):
         return 0
-    found = _with_progress(
+    found = with_progress(
         len(plan.summaries),
         lambda step, told: memory.redo_many(handles, tier=tier, models=models, drafts=drafts, step=step, told=told),
     )
     text = render.redone_text(found) if plan.summaries else render.redo_plan_text(plan)
     answer(found, text, as_json=as_json)
-    _say(f"{handle}: {reason}" for handle, reason in found.failed.items())
+    say(f"{handle}: {reason}" for handle, reason in found.failed.items())
     return found.exit_code
 
 
@@ -186,9 +187,9 @@ def _measured(memory: Memory, plan: RedoPlan, again: Callable[[], RedoPlan]) -> 
     summarizer = memory.summarizer
     if plan.estimate or not plan.summaries or not (summarizer and summarizer.slow):
         return plan
-    _say([f"{summarizer.name} was not called yet: one batch is tried, and nothing stored"])
+    say([f"{summarizer.name} was not called yet: one batch is tried, and nothing stored"])
     tried = memory.try_summarizer(next(iter(plan.models)))
-    _say([f"what it would cost can't be told: {tried.reason}"] if tried.reason else [])
+    say([f"what it would cost can't be told: {tried.reason}"] if tried.reason else [])
     return again()
 
 
@@ -197,7 +198,7 @@ def _is_wanted(plan: RedoPlan) -> bool:
         return True
     click.echo(render.redo_plan_text(plan), err=True)
     is_wanted = click.confirm("Write them again?", err=True)
-    _say([] if is_wanted else ["nothing was written"])
+    say([] if is_wanted else ["nothing was written"])
     return is_wanted
 
 
