@@ -16,7 +16,7 @@ from pyramid_fs.catalog import Catalog
 from pyramid_fs.changing import GROW_WAIT, Changing
 from pyramid_fs.errors import DiskError, Locked, Problem, RefusedWrite, UsageError
 from pyramid_fs.moving import Moving
-from pyramid_fs.notes import Summary
+from pyramid_fs.notes import Note, Summary
 from pyramid_fs.paging import Face
 from pyramid_fs.past import Past
 from pyramid_fs.shaping import Shaping
@@ -24,6 +24,7 @@ from pyramid_fs.shaping import Shaping
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pyramid_fs import conflicts
     from pyramid_fs import recall as recalling
     from pyramid_fs import record as recording
     from pyramid_fs.advance import Effort, Grown
@@ -207,8 +208,13 @@ class Memory(Shaping, Changing, Moving, Past):
 
     # Reading
 
-    def map(self, *, page: int = 1) -> context.Map:
-        """Give the map: models and the newest notes. It loads nothing."""
+    def map(self, *, page: int = 1, as_of: str | datetime | None = None, from_dates: bool = False) -> context.Map:
+        """Give the map: models and the newest notes. It loads nothing.
+
+        `as_of` gives it as it was then, see `load`.
+        """
+        if as_of is not None:
+            return self._map_as_of(as_of, page, from_dates=from_dates)
         return self._answers.map(page)
 
     def load(
@@ -219,11 +225,20 @@ class Memory(Shaping, Changing, Moving, Past):
         tier: str | None = None,
         page: int = 1,
         total: int | None = None,
+        as_of: str | datetime | None = None,
+        from_dates: bool = False,
     ) -> context.Loaded:
         """Give the views of models within a budget each, or a page of a whole `tier` (its number, `notes`, `tail`).
 
         `total` bounds the characters of the whole answer: models that don't fit are named with the call.
+
+        `as_of` gives models as they were at a time or, for a date, at the end of that day in the vault's zone: from the
+        newest commit of that time where the vault lies in git, else (or if `from_dates`) from the dates in its files
+        alone. `as_of` of the answer says which. Raise UsageError for what is no date.
         """
+        if as_of is not None:
+            asked = {"chars": chars, "tier": tier, "page": page, "total": total}
+            return self._load_as_of(names, as_of, from_dates=from_dates, **asked)
         return self._answers.load(names, chars=chars, tier=tier, page=page, total=total)
 
     def expand(self, handle: str, *, depth: int = 1, page: int = 1) -> context.Expanded:
@@ -302,6 +317,7 @@ class Memory(Shaping, Changing, Moving, Past):
             written=tuple(grown.written),
             planned=len(grown.written),
             retired=tuple(grown.retired),
+            rewritten=tuple(grown.rewritten),
             failed=tuple(f"{model}: {reason}" for model, reason in grown.failed.items()),
             exit_code=grown.exit_code,
             held=tuple(f"{model}: {'; '.join(reasons)}" for model, reasons in grown.held.items()),
@@ -385,12 +401,16 @@ class Memory(Shaping, Changing, Moving, Past):
 
     def due_soon(self, models: Sequence[str]) -> bool:
         """Whether growth in the background would find anything to do."""
-        from pyramid_fs import advance
+        from pyramid_fs import advance, forget
 
         tools = self._tools(settled=True)
         shape, now = self.vault.settings.shape, self._clock()
         found = [self.census.fresh(model) for model in models if not advance.waits(tools, model)]
-        return any(next(pyramid.plan(m.state, shape, now, settled=True), None) for m in found if not m.held)
+        return any(
+            next(pyramid.plan(m.state, shape, now, settled=True), None) or forget.planned(self.census, m)
+            for m in found
+            if not m.held
+        )
 
     def look(self, models: Sequence[str] | None = None) -> None:
         """Bring catalog and index up to date with the disk, for some models (None: the whole vault)."""
@@ -708,6 +728,32 @@ class Memory(Shaping, Changing, Moving, Past):
 
         self.census.refresh()
         return doctor.examine(self.census)
+
+    def conflict(self, copy: str) -> conflicts.Conflict:
+        """Find a conflict copy by its path or name; raise NoSuchHandle for what is none."""
+        from pyramid_fs import conflicts
+
+        self.census.refresh()
+        return conflicts.find(self.vault.root, copy, self._all_notes())
+
+    def conflict_copies(self) -> list[conflicts.Conflict]:
+        """List the copies that sync tools and git left beside files."""
+        from pyramid_fs import conflicts
+
+        return list(conflicts.listing(self.vault.root))
+
+    def resolve(self, copy: conflicts.Conflict, side: str) -> list[str]:
+        """Take a side of a conflict copy (`original`, `copy` or `both`); say what was done. The other is in the trash.
+
+        Raise RefusedWrite where both can't stand, or a file changed meanwhile.
+        """
+        from pyramid_fs import conflicts
+
+        self.vault.write_allowed()
+        return conflicts.take(self.vault.root, copy, conflicts.Side(side), self._suffix)
+
+    def _all_notes(self) -> list[Note]:
+        return [note for model in self.census.models() for note in self.census.now(model).state.notes]
 
 
 class _NobodyWrites:

@@ -9,12 +9,15 @@ import click
 
 from pyramid_fs import bounds, growing, render
 from pyramid_fs.cli.common import answer, indexing_shown, text_argument, verb
-from pyramid_fs.errors import PyramidError
+from pyramid_fs.errors import PyramidError, UsageError
 
 if TYPE_CHECKING:
+    from pyramid_fs.context import Loaded, Map
     from pyramid_fs.memory import Memory
 
 MODEL = click.option("-m", "--model", "models", multiple=True, metavar="MODEL", help="Repeat it for several models.")
+AS_OF = click.option("--as-of", metavar="DATE", help="As it was at the end of that day, or at that time.")
+FROM_DATES = click.option("--from-dates", is_flag=True, help="With --as-of: by the dates in the files, not from git.")
 NO_ADVANCE = click.option("--no-advance", is_flag=True, help="Write no summaries that have come due.")
 
 
@@ -66,11 +69,31 @@ def record(
             click.echo(f"pyramid: {error}", err=True)
 
 
+def _dates_alone(as_of: str | None, *, from_dates: bool) -> None:
+    if from_dates and as_of is None:
+        raise UsageError("--from-dates says how to look back: name the date, --as-of DATE")
+
+
+def _is_past(found: Map | Loaded, *, as_json: bool) -> bool:
+    """Print an answer of days gone by under the lines that say what it goes by; say whether it is one."""
+    from pyramid_fs import snapshots  # it starts processes, which who asks for the present need not wait for
+
+    if isinstance(found, (snapshots.PastMap, snapshots.PastLoaded)):
+        answer(found, snapshots.as_text(found), as_json=as_json)
+        return True
+    return False
+
+
 @click.command("map")
+@AS_OF
+@FROM_DATES
 @verb()
-def map_(memory: Memory, as_json: bool) -> None:
+def map_(memory: Memory, as_of: str | None, from_dates: bool, as_json: bool) -> None:
     """Show the index of models and the newest notes. Nothing is loaded by it."""
-    found = memory.map()
+    _dates_alone(as_of, from_dates=from_dates)
+    found = memory.map(as_of=as_of, from_dates=from_dates)
+    if as_of is not None and _is_past(found, as_json=as_json):
+        return
     text = render.map_with_costs(found, memory.boot_tokens(found), bounds.TOOLS)
     answer(found, text, as_json=as_json)
 
@@ -80,6 +103,8 @@ def map_(memory: Memory, as_json: bool) -> None:
 @click.option("--chars", type=int, help="Characters for each model's view.")
 @click.option("--tier", metavar="N", help="A whole tier in pages: its number, `notes` or `tail`.")
 @click.option("--page", type=int, default=1, help="Which page of the tier.")
+@AS_OF
+@FROM_DATES
 @NO_ADVANCE
 @verb()
 def load(
@@ -88,11 +113,16 @@ def load(
     chars: int | None,
     tier: str | None,
     page: int,
+    as_of: str | None,
+    from_dates: bool,
     no_advance: bool,
     as_json: bool,
 ) -> None:
     """Show models: summaries that cover all notes, the newest notes, and what a budget left out."""
-    found = memory.load(models, chars=chars, tier=tier, page=page)
+    _dates_alone(as_of, from_dates=from_dates)
+    found = memory.load(models, chars=chars, tier=tier, page=page, as_of=as_of, from_dates=from_dates)
+    if as_of is not None and _is_past(found, as_json=as_json):  # who looks back has nothing grow
+        return
     answer(found, render.loaded_text(found), as_json=as_json)
     sys.stdout.flush()
     if not no_advance:
