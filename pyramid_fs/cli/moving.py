@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from pyramid_fs.cli.browse import check_extra
 from pyramid_fs.cli.common import answer, verb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pyramid_fs.importers import Imported
     from pyramid_fs.memory import Memory
@@ -34,14 +35,17 @@ INTO = click.option("-m", "--model", default="", help="The model that the notes 
 
 
 @import_.command()
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE|-", type=click.Path(path_type=Path))
 @INTO
 @DRY_RUN
 @verb()
 def jsonl(memory: Memory, path: Path, model: str, dry_run: bool, as_json: bool) -> int:
-    """Import {"model" | "models", "text", "created", "source"}, one JSON object a line."""
-    size = path.stat().st_size if path.is_file() else 0
-    found = _with_progress(size, lambda step: memory.import_jsonl(path, model=model, dry=dry_run, step=step))
+    """Import {"model" | "models", "text", "created", "source"}, one JSON object a line; - reads standard input.
+
+    What `export jsonl` wrote is taken back: the notes, with their dates, names, sources and models.
+    """
+    given = sys.stdin.buffer if str(path) == "-" else path
+    found = _with_progress(_size(path), lambda step: memory.import_jsonl(given, model=model, dry=dry_run, step=step))
     return _report(memory, found, dry_run=dry_run, as_json=as_json)
 
 
@@ -52,9 +56,81 @@ def jsonl(memory: Memory, path: Path, model: str, dry_run: bool, as_json: bool) 
 @verb()
 def markdown(memory: Memory, folder: Path, model: str, dry_run: bool, as_json: bool) -> int:
     """Import a folder of markdown notes as they are; without -m each of its folders becomes a model."""
-    count = sum(1 for _ in folder.rglob("*.md")) if folder.is_dir() else 0
-    found = _with_progress(count, lambda step: memory.import_markdown(folder, model=model, dry=dry_run, step=step))
+    found = _with_progress(
+        _count(folder), lambda step: memory.import_markdown(folder, model=model, dry=dry_run, step=step)
+    )
     return _report(memory, found, dry_run=dry_run, as_json=as_json)
+
+
+CONFIRM = click.option("--confirm", is_flag=True, help="Confirm the entities that are made; else they are pending.")
+
+
+@import_.command("mcp-memory")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@INTO
+@CONFIRM
+@DRY_RUN
+@verb()
+def mcp_memory(memory: Memory, path: Path, model: str, confirm: bool, dry_run: bool, as_json: bool) -> int:
+    """Import the memory of the MCP reference server (memory.jsonl).
+
+    Each observation becomes a note, each entity a record with its relations as links. Without -m the notes go to a
+    model that is called like the file. The file says no dates: its own time dates all, in its order.
+    """
+    found = _with_progress(
+        _size(path),
+        lambda step: memory.import_mcp_memory(path, model=model, confirm=confirm, dry=dry_run, step=step),
+    )
+    return _report(memory, found, dry_run=dry_run, as_json=as_json, summed=True)
+
+
+@import_.command("basic-memory")
+@click.argument("folder", type=click.Path(path_type=Path))
+@INTO
+@click.option("--entity", "types", metavar="TYPE", multiple=True, help="Files of this `type` become entities too.")
+@CONFIRM
+@DRY_RUN
+@verb()
+def basic_memory(
+    memory: Memory, folder: Path, model: str, types: tuple[str, ...], confirm: bool, dry_run: bool, as_json: bool
+) -> int:
+    """Import a basic-memory project: each file is a note as it stands; without -m each folder becomes a model.
+
+    With --entity person, say, files of that type become entity records as well, with their relations as links.
+    """
+    found = _with_progress(
+        _count(folder),
+        lambda step: memory.import_basic_memory(
+            folder, model=model, types=types, confirm=confirm, dry=dry_run, step=step
+        ),
+    )
+    return _report(memory, found, dry_run=dry_run, as_json=as_json, summed=True)
+
+
+@import_.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@INTO
+@DRY_RUN
+@verb()
+def daily(memory: Memory, folder: Path, model: str, dry_run: bool, as_json: bool) -> int:
+    """Import a folder of daily notes: 2026-11-29.md, 2026_11_29.md, 20261129.md, 2026/11/29.md.
+
+    Each section, and each point or heading that begins with a time, becomes a note of that day; a day with neither is
+    one note. Of a day that has grown since, what is new comes in. Without -m all goes to a model that is called like
+    the folder.
+    """
+    found = _with_progress(
+        _count(folder), lambda step: memory.import_daily(folder, model=model, dry=dry_run, step=step)
+    )
+    return _report(memory, found, dry_run=dry_run, as_json=as_json, summed=True)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _count(folder: Path) -> int:
+    return sum(1 for _ in folder.rglob("*.md")) if folder.is_dir() else 0
 
 
 def _conversations(kind: str, what: str) -> click.Command:
@@ -110,14 +186,43 @@ def _with_progress(size: int, run: Callable[[Callable[[int], None]], Imported]) 
         return run(bar.update)
 
 
-def _report(memory: Memory, found: Imported, *, dry_run: bool, as_json: bool) -> int:
+def _report(memory: Memory, found: Imported, *, dry_run: bool, as_json: bool, summed: bool = False) -> int:
     what = "would be made" if dry_run else "made"
     lines = [f"{found.notes} notes {what} ({found.files} files), {found.known} were there already."]
     lines += [f"Models {what}: {', '.join(found.models)}"] if found.models else []
-    lines += [f"{found.skipped} files hold no text."] if found.skipped else []
+    lines += _summed(found) if summed else _skipped(found)
     lines += ["Next: pyramid advance"] if found.notes and not dry_run else []
     answer({"vault": memory.name, "dry_run": dry_run, **_counts(found)}, "\n".join(lines), as_json=as_json)
     return _complain(found.bad)
+
+
+def _skipped(found: Imported) -> list[str]:
+    return [f"{found.skipped} {_left_out(found)}."] if found.skipped else []
+
+
+def _left_out(found: Imported) -> str:
+    """Say what was skipped, in the words of the kind where there is one kind."""
+    if list(found.left_out) == ["files without a text"]:
+        return "files hold no text"
+    return "were skipped: " + ", ".join(f"{count} {what}" for what, count in found.left_out.items())
+
+
+def _summed(found: Imported) -> list[str]:
+    """Say what became of all that was read, as a sum."""
+    parts = {
+        "notes": found.notes,
+        "records": found.records,
+        "relations": found.relations,
+        "known": found.known,
+        "skipped": found.skipped,
+        "bad": len(found.bad),
+    }
+    lines = [f"Read {found.read} = " + " + ".join(f"{count} {name}" for name, count in parts.items())]
+    lines += (
+        [f"Skipped: {', '.join(f'{count} {what}' for what, count in found.left_out.items())}."] if found.skipped else []
+    )
+    lines += [f"{found.others} other files were left where they are."] if found.others else []
+    return lines + (["Next: pyramid pending"] if found.records else [])
 
 
 def _counts(found: Imported) -> dict[str, object]:
@@ -126,7 +231,11 @@ def _counts(found: Imported) -> dict[str, object]:
         "notes": found.notes,
         "files": found.files,
         "known": found.known,
+        "records": found.records,
+        "relations": found.relations,
         "skipped": found.skipped,
+        "left_out": found.left_out,
+        "others": found.others,
         "models": found.models,
         "bad": found.bad,
     }
@@ -151,6 +260,61 @@ def site(memory: Memory, folder: Path) -> None:
 
     count = writer.export(memory, folder, step)
     click.echo(f"{count:,} pages are in {folder}: open {folder / 'index.html'}")
+
+
+FORCE = click.option("--force", is_flag=True, help="Write over a file that is there.")
+
+
+@export.command("jsonl")
+@click.argument("path", metavar="FILE|-", type=click.Path(path_type=Path))
+@click.option("--all", "everything", is_flag=True, help="Models, summaries, topics, sessions and records too.")
+@FORCE
+@verb(answers=False)
+def export_jsonl(memory: Memory, path: Path, everything: bool, force: bool) -> None:
+    """Write every note as one JSON object a line, oldest first; - means standard output. `import jsonl` reads them."""
+    out = sys.stdout.buffer if str(path) == "-" else path
+    with _steps("lines") as step:
+        found = memory.export_jsonl(out, everything=everything, force=force, step=step)
+    for problem in found.problems[:SHOWN_BAD]:
+        click.echo(f"pyramid: {problem}", err=True)
+    if len(found.problems) > SHOWN_BAD:
+        click.echo(f"pyramid: and {len(found.problems) - SHOWN_BAD} more that `pyramid doctor` lists", err=True)
+    others = f" and {found.others:,} other files" if everything else ""
+    is_shown = str(path) == "-"
+    click.echo(f"{found.notes:,} notes{others} {'were written' if is_shown else f'are in {path}'}.", err=is_shown)
+
+
+@export.command("archive")
+@click.argument("path", metavar="FILE.tar.gz|FILE.zip", type=click.Path(path_type=Path))
+@click.option("--with-git", is_flag=True, help="The repository too: the folder .git.")
+@FORCE
+@verb(answers=False)
+def export_archive(memory: Memory, path: Path, with_git: bool, force: bool) -> None:
+    """Write all files of the vault into one archive, and read it back; the same vault gives the same bytes."""
+    with _steps("files") as step:
+        found = memory.export_archive(path, with_git=with_git, force=force, step=step)
+    for link in found.left[:SHOWN_BAD]:
+        click.echo(f"pyramid: {link} is a link or no file: it is not in the archive", err=True)
+    if len(found.left) > SHOWN_BAD:
+        click.echo(f"pyramid: and {len(found.left) - SHOWN_BAD} more", err=True)
+    gone = f"; {found.gone} were deleted meanwhile" if found.gone else ""
+    click.echo(f"{found.files:,} files, {found.bytes:,} bytes, are in {path}, and were read back{gone}.")
+
+
+@contextmanager
+def _steps(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how an export is coming on."""
+    last = 0
+
+    def step(done: int, total: int) -> None:
+        nonlocal last
+        if sys.stderr.isatty() and (done % (SOME * 10) == 0 or done == total):
+            last = done
+            click.echo(f"\r{done:,} of {total:,} {what}", err=True, nl=False)
+
+    yield step
+    if last:
+        click.echo("", err=True)
 
 
 COMMANDS = {"import": import_, "export": export}

@@ -6,19 +6,28 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyramid_fs import layout, record
+from pyramid_fs import files, layout, record, times
+from pyramid_fs.errors import DiskError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+    from pathlib import Path
+    from typing import BinaryIO
+
     from pyramid_fs.census import Census
+    from pyramid_fs.errors import Problem
     from pyramid_fs.issue import Tools
 
 LINES = 200
 """So many imported notes share one line-up of the ledger's disk write."""
+LONGEST = 64 << 20
+"""Bytes that one line of an input may have: a longer one is passed over, never held."""
 
 
 @dataclass(slots=True)
 class Imported:
-    """What came of an import."""
+    """What came of an import; `notes`, `records`, `relations`, `known`, `skipped` and the bad ones add up to `read`."""
 
     read: int = 0
     notes: int = 0
@@ -31,17 +40,35 @@ class Imported:
     bad: list[str] = field(default_factory=list)
     """One line for each part of the input that is no note, with the reason."""
     skipped: int = 0
-    """What holds no text."""
+    """What holds no text, or is no note of its kind."""
+    records: int = 0
+    """Entity records that were made."""
+    relations: int = 0
+    """Relations that a record took in; one that no record could take in is a note."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """What was skipped, by kind."""
+    others: int = 0
+    """Files of a folder that are no markdown, and links: not read, left where they are."""
+
+    def skip(self, what: str, count: int = 1) -> None:
+        """Count something that was read and is not kept."""
+        if count:
+            self.skipped += count
+            self.left_out[what] = self.left_out.get(what, 0) + count
 
 
-@dataclass(frozen=True, slots=True)
 class Done:
-    """The source tags that a ledger knows."""
+    """The source tags that a ledger knows, and those of this run: eight bytes for each, not its text."""
 
-    tags: frozenset[str]
+    def __init__(self, tags: Iterable[str]) -> None:
+        self._marks = {hash(each) for each in tags}
 
     def __contains__(self, tag: str) -> bool:
-        return tag in self.tags
+        return hash(tag) in self._marks
+
+    def add(self, tag: str) -> None:
+        """Know one more."""
+        self._marks.add(hash(tag))
 
 
 class Models:
@@ -73,7 +100,7 @@ class Models:
 
 def done(census: Census) -> Done:
     """Read from all ledger files what was imported before, deleted or forgotten since or not."""
-    return Done(frozenset(str(entry["source"]) for entry in census.vault.ledger() if "made" in entry))
+    return Done(str(entry["source"]) for entry in census.vault.ledger() if "made" in entry and "source" in entry)
 
 
 def tag(*parts: str) -> str:
@@ -84,3 +111,58 @@ def tag(*parts: str) -> str:
 def suffixes(tag_text: str) -> list[str]:
     """Give the suffixes to try for an imported note, made from its tag, so that two machines make the same file."""
     return [layout.digest_suffix(tag_text, str(number)) for number in range(8)]
+
+
+def model_named(model: str, otherwise: str) -> str:
+    """Give the model that all goes to: the one that was named, or one that is called like the input."""
+    return layout.legal(model or layout.slug(otherwise) or "notes")
+
+
+# Reading
+
+
+def raw_lines(opened: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the size of each line and its bytes; None for one that is too long to be held."""
+    while data := opened.readline(LONGEST):
+        size, more = len(data), data
+        while not more.endswith(b"\n") and len(more) == LONGEST:
+            more = opened.readline(LONGEST)
+            size += len(more)
+        yield size, data if size == len(data) else None
+
+
+def refuse_vault(folder: Path, root: Path) -> None:
+    """Raise UsageError for a folder that is, holds or belongs to the vault: its notes are in it already."""
+    given, own = folder.resolve(), root.resolve()
+    if given == own or given in own.parents:
+        raise UsageError(f"{folder} is the vault itself, or holds it: give the folder that the notes come from")
+    if own in given.parents and given.relative_to(own).parts[0] in layout.FOLDERS:
+        raise UsageError(f"{folder} is the vault's own: its notes are in it already")
+
+
+def listing(folder: Path) -> list[str]:
+    """List the markdown files in a folder and those below it; links, tools' folders and leftovers are left out."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder")
+    shut: list[Problem] = []
+    found = sorted(seen.path for seen in files.walk(folder, ".", shut))
+    if shut:
+        raise DiskError(f"{folder} can't be read whole: {shut[0].path}: {shut[0].reason}")
+    return [path.removeprefix("./") for path in found]
+
+
+def later(time: datetime, ticks: int) -> datetime:
+    """Give a time so many of the least steps later: what is of one time keeps its order."""
+    try:
+        return time + ticks * times.TICK
+    except OverflowError:
+        return time
+
+
+def is_spellable(text: str) -> bool:
+    """Whether a text can stand in a file: half a character or a NUL byte can't."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

@@ -2,61 +2,78 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import files as disk
 from pyramid_fs import format as pages
 from pyramid_fs import kinds, layout, times
-from pyramid_fs.errors import DiskError, ExistsAlready, IllegalName, RefusedWrite, UsageError
-from pyramid_fs.importers import LINES, Imported, Models, done, suffixes, tag
+from pyramid_fs.errors import DiskError, ExistsAlready, IllegalName, RefusedWrite
+from pyramid_fs.importers import LINES, Imported, Models, done, is_spellable, listing, suffixes, tag
 from pyramid_fs.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pyramid_fs.format import Page
     from pyramid_fs.issue import Tools
 
+__all__ = ["bring_in", "listing"]
 
-def listing(folder: Path) -> list[str]:
-    """List the markdown files in a folder and those below it, tools' folders and leftovers left out."""
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder")
-    shut: list[object] = []
-    found = sorted(seen.path for seen in disk.walk(folder, ".", shut))  # type: ignore[arg-type]
-    if shut:
-        raise DiskError(f"{folder} can't be read whole: {shut[0]}")
-    return [path.removeprefix("./") for path in found]
+CARDS = "notes"
+"""Where a note goes that says `type: model` of itself: beside the card it would be taken for one."""
+_NAME_BYTES = 255
+"""What disks hold."""
+
+
+def path_mark(path: str, page: Page, model: str) -> str:
+    """Make the tag of a file: where it lay, and what it says."""
+    return tag(f"markdown:{path}", pages.digest(page.body), model)
 
 
 def bring_in(
-    tools: Tools, folder: Path, paths: list[str], model: str, *, dry: bool, step: Callable[[int], None]
+    tools: Tools,
+    folder: Path,
+    paths: list[str],
+    model: str,
+    *,
+    mark_of: Callable[[str, Page, str], str] = path_mark,
+    beside: Callable[[Imported, str, Page], None] = lambda *_: None,
+    dry: bool,
+    step: Callable[[int], None],
 ) -> Imported:
-    """Copy the files that were not imported before.
+    """Copy the files that were not imported before; `beside` is told each file that was taken in, now or before.
 
     With a `model` all go there and keep their subfolders; without one each first folder becomes a model, and files
     at the top go to the model named like the folder itself.
     """
     report, known = Imported(), done(tools.census)
-    models, entries = Models(tools), []
+    models, entries = Models(tools), list[dict[str, Any]]()
     root = tools.census.vault.root
+
+    def settle(least: int) -> None:
+        if not dry and len(entries) >= least:
+            tools.census.vault.add_to_ledger(disk.machine(tools.cache.parent), entries)
+            entries.clear()
+
     for path in paths:
         step(1)
         report.read += 1
         try:
-            data = disk.read(folder / path)
-            name, inside = _target(path, model, folder.name)
+            data = _read(folder, path)
+            page = pages.read(data)
+            name, inside = _target(path, page, model, folder.name)
             name = models.meant(name)
         except (DiskError, FileNotFoundError, IllegalName, RefusedWrite) as error:
-            report.bad.append(f"{path}: {error}")
+            report.bad.append(f"{path.encode('utf-8', 'replace').decode()}: {error}")
             continue
-        page = pages.read(data)
         if page.is_blank:
-            report.skipped += 1
+            report.skip("files without a text")
             continue
-        mark = tag(f"markdown:{path}", pages.digest(page.body), name)
+        mark = mark_of(path, page, name)
         if mark in known:
             report.known += 1
+            beside(report, path, page)
             continue
         if models.is_new(name):
             report.models.append(name)
@@ -66,22 +83,30 @@ def bring_in(
         report.files += made
         report.notes += made
         report.known += not made
+        known.add(mark)
         entries.append({"source": mark, "made": 1, "at": times.spell(tools.clock())})
-        if len(entries) >= LINES and not dry:
-            tools.census.vault.add_to_ledger(disk.machine(tools.cache.parent), entries)
-            entries.clear()
-    if not dry:
-        tools.census.vault.add_to_ledger(disk.machine(tools.cache.parent), entries)
+        beside(report, path, page)
+        settle(LINES)
+    settle(1)
     return report
 
 
-def _target(path: str, model: str, top: str) -> tuple[str, str]:
+def _read(folder: Path, path: str) -> bytes:
+    if not is_spellable(path):
+        raise IllegalName("its name is not UTF-8: rename it")
+    return disk.read(folder / path)
+
+
+def _target(path: str, page: Page, model: str, top: str) -> tuple[str, str]:
+    """Give the model that a file goes to, and the path there."""
     parts = path.split("/")
+    inside = parts if model or len(parts) == 1 else parts[1:]
+    if len(inside) == 1 and page.text("type") == "model":
+        inside = [CARDS, *inside]
     if model:
-        return model, _plain("/".join(parts))
-    if len(parts) == 1:
-        return layout.legal(layout.slug(top) or "notes"), _plain(parts[0])
-    return layout.legal(parts[0]), _plain("/".join(parts[1:]))
+        return model, _plain("/".join(inside))
+    name = parts[0] if len(parts) > 1 else layout.slug(top) or "notes"
+    return layout.legal(name), _plain("/".join(inside))
 
 
 def _plain(inside: str) -> str:
@@ -96,7 +121,7 @@ def _copy(root: Path, path: str, data: bytes, mark: str, original: Path) -> int:
     """Copy one file under its own name, or with a suffix where another text has that name; 0 if it is there."""
     card = layout.place(path)
     names = [] if card and card.kind is Kind.CARD else [path]
-    for name in [*names, *(f"{path[:-3]}-{suffix}.md" for suffix in suffixes(mark))]:
+    for name in [*names, *(_beside(path, suffix) for suffix in suffixes(mark))]:
         try:
             disk.create(root / name, data)
         except ExistsAlready:
@@ -107,3 +132,8 @@ def _copy(root: Path, path: str, data: bytes, mark: str, original: Path) -> int:
         disk.copy_times(root / name, original.stat())
         return 1
     raise ExistsAlready(f"{path} and the names after it are taken")
+
+
+def _beside(path: str, suffix: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/{layout.shorten(name[:-3], _NAME_BYTES - len(suffix) - 4)}-{suffix}.md"
