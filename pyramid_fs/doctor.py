@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
-from pyramid_fs import curation, files, layout
+from pyramid_fs import conflicts, curation, files, forget, layout, marks, mending
 from pyramid_fs.errors import DiskError, Problem
 from pyramid_fs.notes import Card, Curated, Kind, Note, Shaped, Summary
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyramid_fs.notes import File
 
 _FIXES = (
+    (marks.REASON, f"`{mending.MEND}` settles it; a text that tells of such markers shows them in a fence of code"),
     ("`confidence`", "confirm it or reject it, or write a number from 0 to 1 there: `confidence: 0.6`"),
     ("`created` is missing", "confirm it or reject it, or write the day there: `created: 2026-11-29`"),
     ("encoding", "open it in an editor and save it as UTF-8"),
@@ -54,25 +56,42 @@ def examine(census: Census) -> list[Problem]:
     known = problems(census)
     named = {problem.path for problem in known}
     more = [
+        *_copies(census),
         *_leftovers(census),
         *_strays(census),
         *_cards(census),
         *_forgotten(census),
+        *_to_forget(census),
         *_held(census),
         *_unclear(census),
+        *mending.problems(census.vault.root),
     ]
     return sorted([*known, *(problem for problem in more if problem.path not in named)])
 
 
+def _copies(census: Census) -> Iterator[Problem]:
+    """Yield the conflict copies of sync tools and of git, and the notes that look like copies."""
+    for found in conflicts.listing(census.vault.root):
+        where = f"of {found.original}, which is gone" if found.is_alone else f"of {found.original}"
+        what = "the same text" if found.is_same else "it is not read as a note"
+        yield Problem(found.copy, f"a conflict copy {where}: {what}", _resolve(found.copy))
+    notes = [note for model in census.models() for note in census.now(model).state.notes]
+    for note, other in conflicts.alike(notes):
+        same = "text" if note.digest == other.digest else "date"
+        reason = f"it looks like a copy of {other.path}, with the same {same}: both count as notes"
+        yield Problem(note.path, reason, f"{_resolve(note.path)}; or give it a name of its own")
+
+
+def _resolve(path: str) -> str:
+    return f"`pyramid resolve {shlex.quote(path)}` shows what differs and takes either side, or both"
+
+
 def _leftovers(census: Census) -> Iterator[Problem]:
-    """Yield what sync tools left: its text is nowhere else."""
+    """Yield what lies where it is not read."""
     for top in (layout.MODELS, *layout.SHAPES):
         for path in files.everything(census.vault.root, top):
             name = path.rsplit("/", 1)[-1]
-            if layout.is_conflict_copy(name):
-                fix = "take over what is only here, then delete it"
-                yield Problem(path, "a sync tool's conflict copy: it is not read as a note", fix)
-            elif layout.placeholder_of(name):
+            if layout.placeholder_of(name):
                 yield Problem(
                     path, "a cloud placeholder: its text is not on this disk yet", "open it once, or download it"
                 )
@@ -97,9 +116,21 @@ def _cards(census: Census) -> Iterator[Problem]:
 
 
 def _forgotten(census: Census) -> Iterator[Problem]:
+    shown = {note.path for model in census.models() for note in census.now(model).state.notes}
     for file in census.values():
-        if isinstance(file, Note) and census.is_forgotten(file):
-            yield Problem(file.path, "it was forgotten, and an old copy brought it back: it is no note", "delete it")
+        if isinstance(file, Note) and (census.is_forgotten(file) or (file.embed and file.path not in shown)):
+            reason = "it was forgotten, and an old copy brought it back: it is no note"
+            yield Problem(file.path, reason, f"`pyramid forget {file.handle}` removes it again")
+
+
+def _to_forget(census: Census) -> Iterator[Problem]:
+    """Yield the summaries that still tell of what was forgotten: a kill or an old copy left them so."""
+    for model in census.models():
+        found = forget.planned(census, census.now(model))
+        for cut in (*found.emptied, *found.blanked, *found.written, *found.bare):
+            yield Problem(
+                cut.before.path, "it was made from a note that is forgotten", f"`pyramid advance {model}` takes it out"
+            )
 
 
 def _unclear(census: Census) -> Iterator[Problem]:
@@ -126,6 +157,5 @@ def _held(census: Census) -> Iterator[Problem]:
         state = census.now(model).state
         held = {s.handle: s.path for s in census.values() if isinstance(s, Summary)} if state.waiting else {}
         for handle, reason in state.waiting.items():
-            yield Problem(
-                held[handle], f"it waits: {reason}", "let the sync finish, or restore the file that it stands on"
-            )
+            fix = f"let the sync finish, or restore the file; `pyramid doctor --retire {handle}` gives it up"
+            yield Problem(held[handle], f"it waits: {reason}", fix)

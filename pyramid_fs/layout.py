@@ -36,13 +36,18 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|#^\[\]]|%%')
 _RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\..*)?", re.IGNORECASE)
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}(-[A-Z0-9]{7})?$"  # Syncthing
-    r"|\(([^()]*\b)?(conflicted copy|in konflikt stehende kopie|copie en conflit|copia en conflicto)\b"
+    r"|\((([^()]|\([^()]*\))*\b)?(conflicted copy|in konflikt stehende kopie|copie en conflit|copia en conflicto)\b"
     r"([^()]|\([^()]*\))*(\d{4}-\d\d-\d\d|\d{8,14})[^()]*(\(\d+\))?\)( ?\(\d+\))?$"  # Dropbox, Nextcloud, Obsidian Sync
     r"|_conflict-\d{8}-\d{6}$"  # ownCloud
     r"|_[a-z]{3}-\d\d-\d{4}-\d{4}_[a-z]*conflict(_\d+)?$"  # Synology Drive
     r"|\((case|selective sync|unicode encoding) conflict( \d+)?\)$"  # Dropbox
     r"|\(SFConflict [^()]+\)$",  # Seafile
     re.IGNORECASE,
+)
+_COPIED = re.compile(
+    r"(.+?)([ _]\d{1,2}|[ _]?\(\d{1,2}\)"  # iCloud, Google Drive, downloads
+    r"|[ _-]+(?i:copy|kopie|copie|copia|cópia)([ _]\d{1,2}|[ _]?\(\d{1,2}\))?"  # desktops
+    r"|-(?=[0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]+)"  # OneDrive: the machine's name
 )
 _PATH_LIKE = re.compile(r"^[.~]*[/\\]|^[A-Za-z]:|\\|(?:^|/)\.+(?:/|$)|/$|//")
 _JUNK = re.compile(r"^~\$|^~syncthing~", re.IGNORECASE)
@@ -117,6 +122,19 @@ def is_conflict_copy(name: str) -> bool:
     """Whether a sync tool made the file: its name says so in the form that the tool gives it, not in passing."""
     stem = re.sub(r"\.md$", "", name, flags=re.IGNORECASE)
     return stem != name and bool(_CONFLICT.search(stem))
+
+
+def original_of(name: str) -> str:
+    """Give the name of the file that a conflict copy was made of; of any other name, nothing."""
+    stem, dot, ending = name.rpartition(".")
+    found = _CONFLICT.search(stem)
+    return f"{stem[: found.start()].rstrip()}{dot}{ending}" if found and stem[: found.start()].strip() else ""
+
+
+def copied_from(name: str) -> str:
+    """Give the handle that a handle is with what desktops and some sync tools add to a copy's: it proves nothing."""
+    found = _COPIED.fullmatch(name)
+    return found[1] if found else ""
 
 
 def placeholder_of(name: str) -> str:

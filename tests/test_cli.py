@@ -555,7 +555,7 @@ def test_every_verb_has_help_that_needs_no_vault(sh: Shell, verb: str) -> None:
     out = sh.ok(verb, "--help")
     assert out.startswith(f"Usage: pyramid {verb} ")
     groups = {"model", "topic", "session", "entity", "procedure", "import", "export"}
-    groups |= {"rollup", "summarizer", "hook", "setup"}
+    groups |= {"rollup", "summarizer", "hook", "setup", "git"}
     assert "--json" in out or verb in {*groups, "format", "demo", "watch", "mcp", "browse", "trust"}
     assert "--background" not in out
 

@@ -47,10 +47,10 @@ BROKEN: dict[str, tuple[bytes, str, str]] = {
     f"{A}/tier-0/alice-t0-0001-k3f9.md": (b"no", "broken summary", "restore it from git"),
     f"{A}/tier-0/mine.md": (b"Text.", "it lies among summaries and is none", "move it"),
     f"{A}/retired/mine.md": (b"Text.", "it lies among summaries and is none", "move it"),
-    f"{A}/x.sync-conflict-20261129-201530-ABCDEFG.md": (b"Text.", "conflict copy", "take over what is only here"),
-    f"{A}/sub/x (conflicted copy 2026-11-29).md": (b"Text.", "conflict copy", "take over what is only here"),
+    f"{A}/x.sync-conflict-20261129-201530-ABCDEFG.md": (b"Text.", "conflict copy", "`pyramid resolve "),
+    f"{A}/sub/x (conflicted copy 2026-11-29).md": (b"Text.", "conflict copy", "`pyramid resolve "),
     f"{A}/.cloudy.md.icloud": (b"", "a cloud placeholder", "download it"),
-    "topics/x (Ada's conflicted copy 2026-11-29).md": (b"Text.", "conflict copy", "take over what is only here"),
+    "topics/x (Ada's conflicted copy 2026-11-29).md": (b"Text.", "conflict copy", "`pyramid resolve "),
     "models/loose.md": (b"Text.", "it lies in no model's folder", "move it into a model's folder"),
     "models/bob/bob.md": (b"---\na: [\n---\n", "front matter can't be parsed", "mend the lines"),
     "entities/ada-k3f9.md": (b"---\nname: [\n---\n", "front matter can't be parsed", "mend the lines"),
@@ -111,7 +111,7 @@ def test_a_summary_that_waits_is_named_with_what_it_waits_for(memory: Memory, ro
         Problem(
             f"{A}/tier-1/{top.name}",
             f"it waits: its source {source.stem} is not here, or can't be read",
-            "let the sync finish, or restore the file that it stands on",
+            f"let the sync finish, or restore the file; `pyramid doctor --retire {top.stem}` gives it up",
         )
     ]
 
