@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import unicodedata
 from dataclasses import dataclass, replace
@@ -48,6 +49,7 @@ class Census:
         self.lock = catalog.lock
         self.shut: list[Problem] = []
         self._models: dict[str, ModelNow] = {}
+        self._is_still = False
         self._ledger_mark: object = None
         self._forgotten: frozenset[tuple[str, str]] = frozenset()
 
@@ -61,6 +63,8 @@ class Census:
     @one_at_a_time
     def refresh(self, models: Iterable[str] | None = None) -> None:
         """Bring what is known of some models (None: of the whole vault) up to date with the disk."""
+        if self._is_still:
+            return
         self._be_there()
         self._read_tombstones()
         before, shut = set(self.shut), list[Problem]()
@@ -84,6 +88,20 @@ class Census:
         if before != set(self.shut):
             # what lies in a folder that was shut or opened changed for the answers, embeds elsewhere included
             self._models.clear()
+
+    @contextlib.contextmanager
+    def still(self, *, is_fresh: bool = False) -> Iterator[None]:
+        """Take the whole vault as it is now for one answer that asks several questions: one look at the disk.
+
+        `is_fresh` spares that one, where it was just taken.
+        """
+        if not is_fresh:
+            self.refresh()
+        self._is_still = True
+        try:
+            yield
+        finally:
+            self._is_still = False
 
     def _be_there(self) -> None:
         if not (self.vault.root / layout.SETTINGS).is_file():

@@ -78,8 +78,9 @@ class Shaping:
         def best(text: str, kinds: tuple[str, ...]) -> Hits:
             return self.recall(text, kinds=kinds, limit=bundle.LOOKED_AT)
 
-        whole = found or self._answers.whole_map()
-        return bundle.gather(self._tools(writes=False), whole, settings.shown, settings.curation, query, best)
+        with self.census.still(is_fresh=found is not None):
+            whole = found or self._answers.whole_map()
+            return bundle.gather(self._tools(writes=False), whole, settings.shown, settings.curation, query, best)
 
     def boot_tokens(self, found: Map) -> int:
         """Say what a session's start costs, in tokens, as estimated."""

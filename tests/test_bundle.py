@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import hard
 import pytest
 
-from pyramid_fs import Memory, boot, bundle, vault
-from pyramid_fs.errors import DiskError
+from pyramid_fs import Memory, boot, bundle, files, vault
+from pyramid_fs.errors import DiskError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,6 +184,25 @@ def test_a_query_may_be_a_whole_sentence(root: Path, memory: Memory, query: str)
     assert "Kick the pump." not in {each.text for each in found.procedures}
     assert found.query == query
     assert (len(found.topics) <= 3, len(found.entities) <= 5, len(found.recent) <= 10) == (True, True, True)
+
+
+@pytest.mark.parametrize("query", ["", "who weeded bed seven"])
+def test_one_answer_looks_at_the_disk_once_and_the_next_one_again(
+    root: Path, memory: Memory, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(root)
+    memory.context(query)
+    walked, walk = list[str](), files.walk_folders
+
+    def counted(root: Path, below: str, shut: list[Problem]) -> Iterator[files.Folder]:
+        walked.append(below)
+        return walk(root, below, shut)
+
+    monkeypatch.setattr(files, "walk_folders", counted)
+    memory.context(query)
+    assert sorted(walked) == ["entities", "models", "procedures", "sessions", "topics"]
+    note(root, 25, "Bed seven was weeded, and sown.")
+    assert memory.context(query).recent[0].handle == "2026-10-25-120000-n25"
 
 
 def test_a_section_that_finds_nothing_falls_back_and_says_so(root: Path, memory: Memory) -> None:
