@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from pyramid_fs import batches, files, forget, layout, pyramid, summarizers, times
+from pyramid_fs import batches, files, forget, layout, pyramid, renaming, summarizers, times
 from pyramid_fs.errors import Locked, PyramidError, SummarizerFailed
 from pyramid_fs.issue import grow_lock
 from pyramid_fs.notes import Note
@@ -147,7 +147,7 @@ class Asking(Generic[_J]):
         return self.flying < self._at_once and time.monotonic() >= self._pause
 
     def begin(self, job: _J) -> None:
-        """Have a summary written: here, or on the side where several are at once."""
+        """Have a summary written: here, or on the side where that is slow, or several are at once."""
 
         def call() -> None:
             try:
@@ -156,7 +156,7 @@ class Asking(Generic[_J]):
                 self._came.put((job, error))
 
         self.flying += 1
-        if self._at_once == 1:
+        if self._at_once == 1 and not job.summarizer.slow:
             call()
         else:
             threading.Thread(target=call, daemon=True).start()
@@ -238,27 +238,30 @@ class _Model:
             self._grown.held[self.name] = now.held
             self.is_stopped = True
 
-    def next(self) -> _Job | None:
-        """Give the next batch that can be summarized now; None where there is none."""
+    def next(self, *, in_order: bool = False) -> _Job | None:
+        """Give the next batch that can be summarized now; None where there is none, or not `in_order`."""
         if self._is_stale and not self.flying:
             self._begin(self._tools.census.fresh(self.name))
         if self.is_stopped or self._is_stale:
             return None
-        found = self._desk.ahead.next()
+        found = self._desk.ahead.next(in_order=in_order)
         if found is None:
             return None
         sources, request = batches.read_batch(self._tools, self._desk.now, found[0], self._desk.below)
         writer, self._fallback = self._fallback or self._tools.summarizer, None
         return _Job(self, *found, sources, request, writer, told(self._spent, self.name, found[0].tier))
 
-    def commit(self, job: _Job, text: str) -> Summary | None:
-        """Put a summary on disk; None where its batch is not due any more."""
-        batch, desk = job.batch, self._desk
-        if self._is_stale or desk.is_stale():
+    def is_due(self, job: _Job) -> bool:
+        """Whether a batch whose text came is still to be summarized."""
+        if self._is_stale or self._desk.is_stale():
             # somebody else wrote here meanwhile (a sync tool, git): the plan is made again from what is there now
             self._is_stale = True
-            if not self._is_due_yet(batch):
-                return None
+            return self._is_due_yet(job.batch)
+        return True
+
+    def commit(self, job: _Job, text: str) -> Summary:
+        """Put a summary on disk."""
+        batch, desk = job.batch, self._desk
         by, is_draft = job.summarizer.name, job.summarizer.draft
         made = batches.commit(self._tools, batch, job.planned, job.sources, text, by=by, is_draft=is_draft)
         desk.take(batch, job.planned, made)
@@ -303,8 +306,9 @@ class _Run:
             self._fill()
             if self._asking.flying:
                 job, outcome = self._asking.take()
+                made = self._taken(job, outcome) if outcome is not None else None
                 job.model.flying -= 1
-                if outcome is not None and (made := self._taken(job, outcome)):
+                if made:
                     yield made
             elif not self._turn():
                 return
@@ -324,8 +328,12 @@ class _Run:
             job = self._asking.later.popleft() if self._asking.later else self._next()
             if job is None:
                 return
-            job.model.flying += 1
-            self._asking.begin(job)
+            self._begin(job)
+
+    def _begin(self, job: _Job) -> None:
+        job.model.flying += 1
+        self._begun += 1
+        self._asking.begin(job)
 
     def _next(self) -> _Job | None:
         if self._is_enough() or self._effort.is_spent():
@@ -338,7 +346,6 @@ class _Run:
                     model.fail(error)
                     job = None
                 if job:
-                    self._begun += 1
                     return job
                 self._leave(model)
             if not self._todo:
@@ -370,7 +377,11 @@ class _Run:
         try:
             if isinstance(outcome, BaseException):
                 raise outcome
-            made = job.model.commit(job, outcome)
+            if job.model.is_due(job):
+                trouble = self._go_on(job)
+                made = job.model.commit(job, outcome)
+                if trouble:
+                    job.model.fail(trouble)
         except PyramidError as error:
             self._note_failure(job.model, error)
             job.model.fail(error)
@@ -378,6 +389,22 @@ class _Run:
             self._asking.went_well()
             self._grown.written.append(made.handle)
         return made
+
+    def _go_on(self, job: _Job) -> PyramidError | None:
+        """Begin the call after this one, if one may: it need not wait until the text that came is on disk.
+
+        Give why the next batch can't be read, where it can't.
+        """
+        may = job.summarizer.slow and self._asking.is_free and not self._asking.later
+        if not may or self._is_enough() or self._effort.is_spent():
+            return None
+        try:
+            after = job.model.next(in_order=True)
+        except PyramidError as error:
+            return error
+        if after:
+            self._begin(after)
+        return None
 
     def _note_failure(self, model: _Model, error: PyramidError) -> None:
         failures, _ = self._failures.get(model.name, (0, 0))
@@ -418,9 +445,9 @@ def _keys(batch: Batch) -> tuple[object, ...]:
 
 
 def _settle(tools: Tools, model: str, grown: Grown) -> ModelNow:
-    """Move losers of a merge to `retired/`, take out what was forgotten and what a kill left; give the model then."""
+    """Bring in what lies under old names, retire losers, take out what was forgotten and what a kill left; give it."""
     root, scope = tools.census.vault.root, f"{layout.MODELS}/{model}"
-    now, settled = tools.census.fresh(model), forget.Settled()
+    now, settled = renaming.settle(tools.census, tools.cache, model), forget.Settled()
     # first: without what was forgotten, a summary that came with an old copy may be no loser
     now = forget.settle(tools, now, settled)
     grown.rewritten += settled.written

@@ -375,13 +375,16 @@ class Ahead:
         self._planned: set[str] = set()
         self._waiting: list[tuple[Batch, Summary]] = []
 
-    def next(self) -> tuple[Batch, Summary] | None:
-        """Give a batch whose sources are all there, with the summary as it is planned; None where none is ready."""
+    def next(self, *, in_order: bool = False) -> tuple[Batch, Summary] | None:
+        """Give a batch whose sources are all there, with the summary as it is planned; None where none is ready.
+
+        `in_order` gives none while one that comes before it waits for its sources.
+        """
         for at, (batch, planned) in enumerate(self._waiting):
             if not self._lacks(batch):
                 del self._waiting[at]
                 return self._with_written(batch), planned
-        while due := self._frontier.due():
+        while not (in_order and self._waiting) and (due := self._frontier.due()):
             planned = _planned(due, self._name(due))
             self._frontier.take(due, planned)
             waits = self._lacks(due)
