@@ -34,7 +34,8 @@ MEDIA = re.compile(r"\.(png|jpe?g|gif|svg|webp|bmp|avif|heic|tiff?|pdf|mp3|mp4|m
 PLACEHOLDER = re.compile(r"\.(.+)\.md\.icloud")
 CONFLICT = re.compile(  # Syncthing; Dropbox, Nextcloud, Obsidian Sync; Seafile; ownCloud
     r"\.sync-conflict-\d{8}-\d{6}(-[0-9A-Z]+)?|_conflict-\d{8}-\d{6}$|\(SFConflict [^()]*\)$"
-    r"|\([^()]*\bconflicted copy\b[^()]*\d{4}-?\d\d-?\d\d[^()]*\)( ?\(\d+\))?$",
+    r"|\((?:[^()]|\([^()]*\))*\bconflicted copy\b(?:[^()]|\([^()]*\))*\d{4}-?\d\d-?\d\d"
+    r"(?:[^()]|\([^()]*\))*\)( ?\(\d+\))?$",
     re.IGNORECASE,
 )
 TIME = r"(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?[ \t]*(Z|UTC|[+-]\d\d:?\d\d)?"

@@ -1,4 +1,4 @@
-"""How hard hypothesis tries, chosen by `HYPOTHESIS_PROFILE`: `default`, `ci` (the same cases each time), `thorough`."""
+"""How hard hypothesis tries, chosen by `HYPOTHESIS_PROFILE`: `default`, `ci` (always the same), `night`, `thorough`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, settings
 
 _SLOW_MACHINES = [HealthCheck.too_slow]
 
-settings.register_profile("default", max_examples=60, deadline=None, suppress_health_check=_SLOW_MACHINES)
+settings.register_profile("default", max_examples=25, deadline=None, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.register_profile("night", settings.get_profile("default"), max_examples=200)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

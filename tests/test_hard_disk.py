@@ -147,6 +147,7 @@ def test_a_cache_that_refuses_costs_time_and_no_answer(vault: hard.Vault, kind: 
     assert vault.as_plain_user("load", "plot").code == 0
 
 
+@pytest.mark.slow
 def test_a_process_of_a_plain_user_meets_the_same(vault: hard.Vault) -> None:
     vault.note("open", "crocus lawn")
     vault.note("locked", "saffron bulbs")
@@ -345,7 +346,7 @@ def writes(vault: hard.Vault) -> list[list[str]]:
 @pytest.mark.parametrize("kind", ["tmpfs", pytest.param("limit", marks=pytest.mark.slow)])
 def test_a_full_disk_loses_nothing_and_is_said_in_one_line(stocked: hard.Vault, kind: str) -> None:
     before = stocked.bytes()
-    reads = [["recall", "--json", "hand3"], ["status", "--json"], ["load", "plot"], ["map"], ["verify"], ["doctor"]]
+    reads = [["recall", "--json", "hand3"], ["status", "--json"], ["load", "plot", "--no-advance"], ["map"], ["verify"], ["doctor"]]
     commands = [*writes(stocked), *reads]
     full, left, free, end = on_a_full_disk(stocked, commands, [*writes(stocked), *reads], kind=kind, bound=0)
     for words, ran in zip(commands, full, strict=True):
@@ -369,6 +370,7 @@ def test_a_disk_that_fills_up_at_many_points(stocked: hard.Vault, spare: int) ->
     test_a_disk_that_fills_up_half_way_keeps_what_was_said_to_be_done(stocked, spare)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [40960])
 def test_a_disk_that_fills_up_half_way_keeps_what_was_said_to_be_done(stocked: hard.Vault, spare: int) -> None:
     beside = stocked.root.parent
@@ -443,6 +445,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_large_file_of_any_shape_is_found_shown_by_name_and_summarized(vault: hard.Vault, shape: str) -> None:
     text = SHAPES[shape](150_000)
@@ -469,6 +472,7 @@ def test_a_large_file_of_any_shape_is_found_shown_by_name_and_summarized(vault: 
     vault.is_sound()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block",
     [
@@ -491,6 +495,7 @@ def test_front_matter_that_is_far_too_large_stops_nothing(vault: hard.Vault, blo
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_a_folder_of_very_many_files_and_a_very_deep_one(vault: hard.Vault) -> None:
     for number in range(1500):
         vault.put(f"models/plot/many/n{number}.md", f"note{number} of very many")
@@ -515,6 +520,7 @@ def test_a_huge_file_of_any_shape_in_bounded_memory(vault: hard.Vault, shape: st
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded(vault: hard.Vault) -> None:
     vault.put("models/plot/large.md", "zinnia " + "a1b2c3d4" * 1_500_000 + "\ndahlia\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss

@@ -997,6 +997,7 @@ def test_a_text_that_is_none_is_refused_from_standard_input(vault: hard.Vault, g
     assert vault.bytes() == before
 
 
+@pytest.mark.slow
 def test_words_of_any_bytes_on_the_command_line(vault: hard.Vault) -> None:
     given: tuple[list[str | bytes], ...] = (
         ["record", "-m", "plot", b"caf\xe9"],

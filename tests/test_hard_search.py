@@ -157,6 +157,7 @@ def kill_rounds(vault: hard.Vault, rounds: int, seed: int) -> int:
     return kills
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_of_indexing_changes_no_answer(vault: hard.Vault) -> None:
     assert kill_rounds(vault, 4, 7) > 0
 
@@ -216,6 +217,7 @@ def crowd(vault: hard.Vault, processes: int, notes: int, seconds: float) -> int:
     return len(made)
 
 
+@pytest.mark.slow
 def test_processes_that_record_and_recall_at_once_each_find_their_own_note_at_once(vault: hard.Vault) -> None:
     assert crowd(vault, 3, 6, 60.0) == 18
 
@@ -614,6 +616,7 @@ def edits(vault: hard.Vault, reader: Reader, count: int, seed: int) -> None:
         assert reader.ask() == fresh(vault), number
 
 
+@pytest.mark.slow
 def test_a_reader_of_long_standing_answers_after_each_edit_as_one_that_knows_nothing(
     vault: hard.Vault, reader: Reader
 ) -> None:

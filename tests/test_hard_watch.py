@@ -160,6 +160,7 @@ def test_saves_of_every_kind_are_found_and_the_tenth_note_is_summarized(
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_a_note_that_is_only_renamed_moved_or_deleted(
     vault: hard.Vault, started: Callable[..., Follower], tmp_path: Path
 ) -> None:
@@ -237,6 +238,7 @@ def test_new_folders_that_are_filled_at_once(
     assert follower.err == ""
 
 
+@pytest.mark.slow
 def test_what_it_writes_itself_is_no_work(vault: hard.Vault, started: Callable[..., Follower]) -> None:
     vault.fill(9)
     follower = started()
@@ -554,6 +556,7 @@ def test_a_slow_summarizer_that_works(vault: hard.Vault, started: Callable[..., 
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_a_failing_model_holds_up_no_other_and_is_left_alone_for_a_while(
     vault: hard.Vault, started: Callable[..., Follower]
 ) -> None:

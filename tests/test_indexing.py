@@ -272,6 +272,7 @@ def test_processes_that_share_the_work_make_the_same_index(garden: Garden, memor
     assert litter(memory) == []
 
 
+@pytest.mark.slow
 def test_what_was_changed_since_is_shared_too(garden: Garden, memory: Memory, shared: None) -> None:
     garden.fill(12)
     found(memory)
@@ -285,6 +286,7 @@ def test_what_was_changed_since_is_shared_too(garden: Garden, memory: Memory, sh
     assert memory.news == []
 
 
+@pytest.mark.slow
 def test_small_shares_are_taken_in_one_after_the_other(
     garden: Garden, memory: Memory, shared: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -566,6 +566,7 @@ def texts(root: Path) -> list[str]:
     return sorted(body for body in bodies if body and not body.startswith("![["))
 
 
+@pytest.mark.slow
 def test_a_kill_between_operations_leaves_a_vault_that_is_whole_and_goes_on(tmp_path: Path) -> None:
     assert survives(tmp_path, 1, 4) > 10
 

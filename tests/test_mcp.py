@@ -283,6 +283,7 @@ def many_models(vault: hard.Vault, count: int) -> None:
     talk(vault, script)
 
 
+@pytest.mark.slow
 def test_a_model_of_many_short_notes_is_shown_whole_by_the_calls_of_its_view(vault: hard.Vault) -> None:
     many_notes(vault, 700)
 

@@ -199,6 +199,7 @@ def test_every_byte_on_standard_output_is_the_protocol_s(vault: hard.Vault, env:
         assert any(text in page.read_text() for page in vault.root.rglob("20*/*.md")), text
 
 
+@pytest.mark.slow
 def test_a_library_that_prints_at_its_import_and_at_the_end_prints_on_standard_error(vault: hard.Vault) -> None:
     """A package of that name shadows one that the server imports."""
     noisy = vault.root.parent / "noisy"
@@ -213,6 +214,7 @@ def test_a_library_that_prints_at_its_import_and_at_the_end_prints_on_standard_e
     assert "straight to one" in err
 
 
+@pytest.mark.slow
 def test_what_is_no_protocol_on_standard_input_does_not_end_the_server(vault: hard.Vault) -> None:
     bad = b'\nnot json\n{"jsonrpc": "2.0"}\n[]\n\xff\xfe\n{"id": {}}\n' + b"[" * 5000 + b"\n"
     given = lines(tool(1, "load_memory")) + bad + json.dumps(tool(2, "load_memory")).encode() + b"\n"
@@ -336,6 +338,7 @@ def test_in_the_middle_of_a_batch_it_ends_with_its_summarizer_and_leaves_no_proc
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_it_ends_when_its_parent_is_killed_while_the_pipe_stays_open(vault: hard.Vault) -> None:
     reading, writing = os.pipe()
     pid_file = vault.root.parent / "pid"
@@ -430,6 +433,7 @@ def test_a_whole_session_over_http(vault: hard.Vault, mode: str) -> None:
     vault.is_sound()
 
 
+@pytest.mark.slow
 def test_only_who_brings_the_token_by_a_known_name_is_let_in(vault: hard.Vault) -> None:
     with http(vault, "--name", "memory.example") as server:
         good = f"Bearer {server.token}"
@@ -452,6 +456,7 @@ def test_only_who_brings_the_token_by_a_known_name_is_let_in(vault: hard.Vault) 
         assert time.monotonic() - begun < 2 * ENDS
 
 
+@pytest.mark.slow
 def test_over_http_too_a_signal_ends_the_summarizer_with_the_server(vault: hard.Vault) -> None:
     vault.put("pyramid.toml", SMALL)
     mark = vault.root.parent / "writing"
@@ -474,6 +479,7 @@ def test_over_http_too_a_signal_ends_the_summarizer_with_the_server(vault: hard.
     assert vault.summaries(0) == []
 
 
+@pytest.mark.slow
 def test_the_token_is_the_owner_s_alone_and_stays_over_a_restart(vault: hard.Vault) -> None:
     path = vault.config.with_name("mcp-token")
     with http(vault) as server:

@@ -115,6 +115,7 @@ def test_the_same_content_gives_the_same_bytes(bundled: bytes, wheel: Path) -> N
     assert packages.bundle(ABOUT, TOOLS, wheel, b"a licence") == bundled
 
 
+@pytest.mark.slow
 def test_what_starts_the_bundle_makes_a_vault_of_an_empty_folder(bundled: bytes, tmp_path: Path) -> None:
     folder = tmp_path / "my memory"
     folder.mkdir()
@@ -123,6 +124,7 @@ def test_what_starts_the_bundle_makes_a_vault_of_an_empty_folder(bundled: bytes,
     assert (folder / layout.SETTINGS).is_file()
 
 
+@pytest.mark.slow
 def test_what_starts_the_bundle_leaves_a_vault_as_it_is(bundled: bytes, tmp_path: Path) -> None:
     folder = tmp_path / "vault"
     folder.mkdir()

@@ -68,6 +68,7 @@ def failure(summarizer: Summarizer, request: Request | None = None) -> Summarize
     return caught.value
 
 
+@pytest.mark.slow
 def test_a_model_is_asked_with_the_rules_and_the_quoted_notes_and_its_answer_is_stored(
     kind: str, server: Server
 ) -> None:

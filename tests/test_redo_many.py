@@ -416,6 +416,7 @@ def test_drafts_are_offered_where_a_model_is_set_up(
     assert "redo --drafts" not in "".join(capsys.readouterr())
 
 
+@pytest.mark.slow
 def test_on_a_terminal_more_than_a_few_are_asked_for_and_progress_is_shown(env: Path, tmp_path: Path) -> None:
     from terminal import typed
 

@@ -172,6 +172,7 @@ def test_a_choice_that_is_not_there_is_named_with_those_that_are(
 # On a terminal
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_asks_before_it_sends_and_before_it_writes(folder: Path) -> None:
     from terminal import typed
 

@@ -77,6 +77,7 @@ def test_a_site_needs_no_server_and_names_no_folder_of_this_machine(full: browsi
         assert str(full.root) not in text
 
 
+@pytest.mark.slow
 def test_a_hostile_vault_s_site_holds_no_tag_of_it(place: browsing.Place, tmp_path: Path) -> None:
     browsing.fill_hostile(place)
     pages = exported(place, tmp_path / "site")
@@ -98,6 +99,7 @@ def test_exported_again_a_site_is_the_vault_as_it_is_now(place: browsing.Place, 
     assert before.keys() - after.keys() == {Exported().file("models/notes/two.md")}
 
 
+@pytest.mark.slow
 def test_the_same_vault_gives_the_same_site(full: browsing.Place, tmp_path: Path) -> None:
     assert exported(full, tmp_path / "a") == exported(full, tmp_path / "b")
 

@@ -340,6 +340,7 @@ def test_a_hundred_thousand_notes_make_a_view_of_bounded_size(huge: Model) -> No
     assert len(represented(state, found)) == 100_000
 
 
+@pytest.mark.slow
 def test_so_it_is_when_all_of_them_were_revised(huge: Model) -> None:
     state = huge.state(replace(one, digest=f"new {one.digest}") for one in huge.notes)
     found = view(state)

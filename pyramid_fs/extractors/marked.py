@@ -123,7 +123,8 @@ def titles(text: str) -> Iterator[Mention]:
     for pattern, label, sign in _KNOWN:
         yield from (Mention(match[1], label, sign) for match in pattern.finditer(text))
     for match in _SPAN.finditer(text):
-        yield Mention(match[1] or match[2], "work", signs.FOUNDED)
+        if name := (match[1] or match[2]).strip():
+            yield Mention(name, "work", signs.FOUNDED)
 
 
 def without_titles(text: str) -> str:

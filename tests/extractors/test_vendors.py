@@ -67,6 +67,7 @@ def failure(extractor: Extractor) -> SummarizerFailed:
     return caught.value
 
 
+@pytest.mark.slow
 def test_a_model_is_asked_once_with_the_digest_as_data_and_a_schema(kind: str, server: Server) -> None:
     server.script([answer(kind, {"candidates": [ADA]})])
     extractor = made(kind, server.url)
