@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pyramid_fs.settings import Curation
 
 PENDING, CONFIRMED, PRUNED = "pending", "confirmed", "pruned"
+IMPORTED = ("mcp-memory:", "basic-memory:")
+"""How the source of a record begins that was imported: nobody weighed it, so it waits for a person, and says so."""
 NEAR_LETTERS = 5
 """From so many letters on, names one or two letters apart may be one name spelled twice …"""
 NEAR = 2
@@ -92,10 +94,10 @@ def since(record: Curated, extracted: Mapping[str, datetime]) -> datetime:
 
 
 def unclear(record: Curated) -> str:
-    """Say why a pending record is never pruned; empty where it may be."""
+    """Say what keeps a pending record from being pruned; empty where it may be, and where that is meant so."""
     if status(record) != PENDING:
         return ""
-    if record.confidence is None:
+    if record.confidence is None and (record.says_confidence or not record.source.startswith(IMPORTED)):
         said = "is no number from 0 to 1" if record.says_confidence else "is missing"
         return f"its `confidence` {said}: it is never pruned"
     if record.problem:

@@ -6,6 +6,7 @@ A file is written beside its place, checked, and put there whole or not at all.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -21,9 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyramid_fs import files, kinds, layout, times
+from pyramid_fs import files, forget, kinds, layout, times
 from pyramid_fs import format as pages
-from pyramid_fs.errors import DiskError, ExistsAlready, UsageError
+from pyramid_fs.errors import DiskError, ExistsAlready, RefusedWrite, UsageError
 from pyramid_fs.notes import Card, Kind, Note, Shaped, Summary
 
 if TYPE_CHECKING:
@@ -145,6 +146,14 @@ def _bytes(census: Census, path: str) -> bytes:
         return b""
 
 
+def _shown(census: Census, path: str) -> pages.Page:
+    """Read a file as answers show it."""
+    try:
+        return forget.page(census, path)
+    except (FileNotFoundError, DiskError):
+        return pages.Page()
+
+
 _ORDER = {Kind.TOPIC: 2, Kind.SESSION: 3, Kind.ENTITY: 4, Kind.PROCEDURE: 5}
 
 
@@ -164,7 +173,7 @@ def _others(census: Census) -> list[tuple[str, File]]:
 
 
 def _other_line(census: Census, model: str, file: File) -> dict[str, Any]:
-    page = pages.read(_bytes(census, file.path))
+    page = _shown(census, file.path)
     shared: dict[str, Any] = {"handle": file.handle, "path": file.path}
     if isinstance(file, Card):
         return {"kind": "model", **shared, "model": model, "description": file.description, "archived": file.archived,
@@ -172,7 +181,7 @@ def _other_line(census: Census, model: str, file: File) -> dict[str, Any]:
     if isinstance(file, Summary):
         return {"kind": str(Kind.SUMMARY), **shared, "model": model, "tier": file.tier,
                 "created": times.spell(file.created), "note_count": file.note_count,
-                "sources": [source.link for source in file.sources],
+                "sources": [source.link for source in file.sources if forget.is_named(census, source)],
                 "text": page.body, "front": page.block}  # fmt: skip
     name = {"name": file.name} if isinstance(file, Shaped) and file.name else {}
     status = {"status": file.status} if isinstance(file, Shaped) and file.status else {}
@@ -188,10 +197,10 @@ def _other_line(census: Census, model: str, file: File) -> dict[str, Any]:
 def placed(path: Path, root: Path, *, force: bool) -> Iterator[Path]:
     """Give the file to write to, beside `path`; when all went well it takes its place, else no trace of it is left.
 
-    Raise ExistsAlready where there is a file and `force` is off, UsageError for a place within the vault.
+    A link stays one: what it leads to is written. Raise ExistsAlready where there is a file and `force` is off,
+    UsageError for a place within the vault, RefusedWrite for a pipe, a device or whatever else is no file.
     """
-    path = files.absolute(path)
-    check_place(path, root, force=force)
+    path = check_place(path, root, force=force)
     temp = path.with_name(f"{_TEMP}{os.urandom(6).hex()}.tmp")
     try:
         yield temp
@@ -206,19 +215,36 @@ def placed(path: Path, root: Path, *, force: bool) -> Iterator[Path]:
     files.sync_folder(path.parent)
 
 
-def check_place(path: Path, root: Path, *, force: bool) -> None:
-    """Raise where an export can't go."""
+def check_place(path: Path, root: Path, *, force: bool) -> Path:
+    """Give the place that a path leads to, over links; raise where an export can't go."""
     path = files.absolute(path)
-    if path.is_dir():
+    mode = _mode_of(path)
+    if stat.S_ISDIR(mode):
         raise UsageError(f"{path} is a folder: give the name of a file")
-    if not path.parent.is_dir():
-        raise UsageError(f"{path.parent} is no folder: make it first")
-    if root.resolve() in (path.parent.resolve() / path.name).parents:
+    if mode and not stat.S_ISREG(mode):
+        raise RefusedWrite(f"{path} is no file but a pipe, a device or the like: give the name of a file")
+    place = Path(os.path.realpath(path))
+    if place.is_symlink():
+        raise RefusedWrite(f"{path} is a link that leads to itself: give the name of a file")
+    if not stat.S_ISDIR(_mode_of(place.parent)):
+        raise UsageError(f"{place.parent} is no folder: make it first")
+    if root.resolve() in place.parents:
         raise UsageError(
             f"{path} lies in the vault, where copies of notes would be kept and shared with it: name a place outside"
         )
-    if not force and (path.exists() or path.is_symlink()):
+    if not force and (mode or path.is_symlink()):
         raise ExistsAlready(f"{path} exists already; `--force` writes over it")
+    return place
+
+
+def _mode_of(path: Path) -> int:
+    """Give what kind of thing a path leads to; 0 where there is nothing."""
+    try:
+        return path.stat().st_mode
+    except OSError as error:
+        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+            return 0
+        raise DiskError(f"{path} can't be written: {_words(error)}") from error
 
 
 def _settle(temp: Path, path: Path, *, force: bool) -> None:

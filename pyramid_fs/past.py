@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid_fs.answers import Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from pyramid_fs.census import Census
@@ -24,18 +24,19 @@ class Past:
     vault: Vault
     census: Census
     _face: Face
+    _clock: Callable[[], datetime]
 
     def _map_as_of(self, as_of: str | datetime, page: int, *, from_dates: bool) -> PastMap:
         from pyramid_fs import snapshots  # starts processes: other verbs need not wait for it
 
-        past, found = snapshots.look_back(self.census, as_of, from_dates=from_dates)
+        past, found = snapshots.look_back(self.census, as_of, self._clock(), from_dates=from_dates)
         shown = Answers(past, self._past_face(found.asked, from_dates=from_dates)).map(page)
         return snapshots.past_map(*snapshots.without_later(past, shown, found))
 
     def _load_as_of(self, names: Sequence[str], as_of: str | datetime, *, from_dates: bool, **asked: Any) -> PastLoaded:
         from pyramid_fs import snapshots
 
-        past, found = snapshots.look_back(self.census, as_of, from_dates=from_dates)
+        past, found = snapshots.look_back(self.census, as_of, self._clock(), from_dates=from_dates)
         answers = Answers(past, self._past_face(found.asked, from_dates=from_dates))
         return snapshots.past_loaded(answers.load(names, **asked), found)
 
@@ -51,4 +52,10 @@ class Past:
         """
         from pyramid_fs import snapshots
 
-        return snapshots.compared(self.census, since, until)
+        return snapshots.compared(self.census, since, until, self._clock())
+
+    def is_future(self, asked: str | datetime) -> bool:
+        """Whether a date or time is yet to come, so that who looks back to it sees the memory as it is now."""
+        from pyramid_fs import snapshots
+
+        return snapshots.is_future(asked, self.census, self._clock())

@@ -281,10 +281,28 @@ def moment(asked: str | datetime, present: Census) -> tuple[str, datetime]:
         raise UsageError(str(error)) from None
 
 
-def look_back(present: Census, asked: str | datetime, *, from_dates: bool = False) -> tuple[Census, AsOf]:
-    """Find the vault as it was at a time: in git where that reaches back so far, else by the dates alone."""
+def is_future(asked: str | datetime, present: Census, now: datetime) -> bool:
+    """Whether a date or time is later than now: a date, if its day has not begun."""
+    if not isinstance(asked, str):
+        return asked > now
+    try:
+        return is_dated(asked) and times.parse(asked, present.vault.settings.zone) > now
+    except ValueError:
+        return False
+
+
+def look_back(
+    present: Census, asked: str | datetime, now: datetime, *, from_dates: bool = False
+) -> tuple[Census, AsOf]:
+    """Find the vault as it was at a time: in git where that reaches back so far, else by the dates alone.
+
+    In the future it is as it is now, which is not what the last commit holds.
+    """
     text, until = moment(asked, present)
     vault = present.vault
+    if is_future(asked, present, now):
+        coming = f"As of {text}, which is in the future: the memory as it is now."
+        return DatedCensus(present, until), AsOf(text, until, from_dates=from_dates, said=(coming,))
     if commit := None if from_dates else _commit_at(vault.root, until):
         past = _kept_census(vault, commit)
         said = _said_of_git(text, commit, _forgotten_since(past, present))
@@ -355,20 +373,24 @@ class End:
     """Of a date or time; None for a commit, and for now."""
     commit: Commit | None = None
     """None for now, and where git does not reach back so far."""
+    is_future: bool = False
+    """Whether it is yet to come: then it is now."""
 
     @property
     def is_now(self) -> bool:
         """Whether it is the files as they lie there."""
-        return self.until is None and self.commit is None
+        return self.is_future or (self.until is None and self.commit is None)
 
     @property
     def is_by_dates(self) -> bool:
         """Whether only dates tell what it was."""
-        return self.until is not None and self.commit is None
+        return self.until is not None and self.commit is None and not self.is_future
 
     @property
     def label(self) -> str:
         """Say in words what it is."""
+        if self.is_future:
+            return f"{self.asked}, which is in the future: the files as they lie there"
         if self.is_now:
             return "now, the files as they lie there"
         if self.commit is None:
@@ -376,13 +398,15 @@ class End:
         return f"{self.asked}: the commit {self.commit.id[:SHORT]} of {times.spell(self.commit.at)}"
 
 
-def end(present: Census, asked: str | datetime | None) -> End:
+def end(present: Census, asked: str | datetime | None, now: datetime) -> End:
     """Find what a person named: a date, a time, a commit; None or `now` for the present. Raise UsageError."""
     root = present.vault.root
     if asked is None or asked == NOW:
         return End(NOW)
     if not isinstance(asked, str) or is_dated(asked):
         text, until = moment(asked, present)
+        if is_future(asked, present, now):
+            return End(text, until, is_future=True)
         return End(text, until, _commit_at(root, until))
     if commit := history.commit_named(root, asked):
         return End(asked, None, commit)
@@ -394,13 +418,13 @@ def end(present: Census, asked: str | datetime | None) -> End:
     raise UsageError(f"{shown!r} is no date like 2026-11-29, and this vault has no commits in git to go by")
 
 
-def compared(present: Census, since: str | datetime, until: str | datetime | None = None) -> Diff:
+def compared(present: Census, since: str | datetime, until: str | datetime | None, now: datetime) -> Diff:
     """Say what changed between two dates, times or commits, or from one to now.
 
     Raise UsageError for what is neither.
     """
     present.models()  # where the vault is gone, nothing is taken as deleted
-    first, last = end(present, since), end(present, until)
+    first, last = end(present, since, now), end(present, until, now)
     if first.until and last.until and first.until > last.until:
         raise UsageError(f"{first.asked} comes after {last.asked}: give the earlier one first")
     reads = _by_dates if first.is_by_dates or last.is_by_dates else _by_files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -46,7 +46,11 @@ def _zone(offset: str) -> tzinfo:
     if offset[0] not in "+-":
         return UTC
     digits = offset[1:].replace(":", "").ljust(4, "0")
-    return datetime.strptime(f"{offset[0]}{digits}", "%z").tzinfo or UTC
+    hours, minutes = int(digits[:2]), int(digits[2:])
+    if hours > 23 or minutes > 59:  # noqa: PLR2004  (of a day, and of an hour)
+        raise ValueError(f"the zone {offset} is none: they go from -23:59 to +23:59")
+    apart = timedelta(hours=hours, minutes=minutes)
+    return timezone(-apart if offset[0] == "-" else apart)
 
 
 def in_name(stem: str, zone: tzinfo) -> datetime | None:

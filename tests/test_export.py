@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from pyramid_fs import Memory, cli, exporting, vault
 from pyramid_fs import format as pages
-from pyramid_fs.errors import DiskError, ExistsAlready, UsageError
+from pyramid_fs.errors import DiskError, ExistsAlready, RefusedWrite, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -307,6 +307,46 @@ def test_places_that_hold_no_export_are_refused(memory: Memory, root: Path, tmp_
     assert not list(root.glob("*x*"))
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_no_file_is_refused_and_stays(memory: Memory, tmp_path: Path, force: bool) -> None:  # noqa: FBT001
+    (tmp_path / "out").mkdir()
+    pipe, link, ring = (tmp_path / "out" / name for name in ("pipe.zip", "link.zip", "ring.zip"))
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    ring.symlink_to(ring)
+    for place in (pipe, link, ring):
+        for run in (memory.export_jsonl, memory.export_archive):
+            with pytest.raises(RefusedWrite, match="give the name of a file"):
+                run(place, force=force)
+    assert pipe.is_fifo()
+    assert link.readlink() == pipe
+    assert len(list(pipe.parent.iterdir())) == 3
+
+
+def test_a_link_is_followed_and_stays_one(memory: Memory, root: Path, tmp_path: Path) -> None:
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+    link, file = tmp_path / "here" / "x.zip", tmp_path / "there" / "y.zip"
+    link.symlink_to(file)
+    for before in (None, "mine"):  # a link to nothing is taken, too
+        if before:
+            file.write_text(before)
+        with pytest.raises(ExistsAlready):
+            memory.export_jsonl(link)
+        memory.export_jsonl(link, force=True)
+        assert link.readlink() == file
+        assert lines(file) == []
+        memory.export_archive(link, force=True)
+        assert zipfile.is_zipfile(file)
+    assert [path.name for path in file.parent.iterdir()] == ["y.zip"]
+    link.unlink()
+    link.symlink_to(root / "x.zip")
+    with pytest.raises(UsageError, match="in the vault"):
+        memory.export_archive(link, force=True)
+    with pytest.raises(DiskError, match="name too long"):
+        memory.export_archive(tmp_path / f"{'x' * 300}.zip")
+
+
 # The archive
 
 NAMES = ["x.tar.gz", "x.tgz", "x.zip"]
@@ -499,3 +539,23 @@ def test_the_verbs_write_where_they_are_told(
     code, _, err = run(shell, capsysbinary, "export", "archive", str(shell / "v.tar.gz"))
     assert code == 2
     assert "name a place outside" in err
+
+
+def test_exports_answer_in_json(
+    shell: Path, memory: Memory, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    fill(memory, shell)
+    path = str(tmp_path / "out.jsonl")
+    code, out, _ = run(shell, capsysbinary, "export", "jsonl", path, "--all", "--json")
+    written = {"notes": 11, "others": 2, "problems": 0}
+    assert (code, json.loads(out)) == (0, {"vault": str(shell), "path": path, "written": written})
+    code, out, err = run(shell, capsysbinary, "export", "jsonl", "-", "--all", "--json")
+    assert (code, out) == (0, Path(path).read_bytes())
+    assert err == "11 notes and 2 other files were written.\n"
+    archive = tmp_path / "v.zip"
+    code, out, _ = run(shell, capsysbinary, "export", "archive", str(archive), "--json")
+    found = json.loads(out)
+    assert (code, found["path"], found["written"]["gone"], found["written"]["left"]) == (0, str(archive), 0, 0)
+    with zipfile.ZipFile(archive) as made:
+        sizes = [each.file_size for each in made.infolist()]
+    assert (found["written"]["files"], found["written"]["bytes"]) == (len(sizes), sum(sizes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyramid_fs import Memory, vault
+from pyramid_fs import Memory, layout, vault
 from pyramid_fs.errors import IllegalName, UnknownFormat, UsageError
 from pyramid_fs.importers import jsonl
 
@@ -357,6 +358,43 @@ def test_all_go_to_one_model_that_is_named_and_keep_their_folders(memory: Memory
     assert memory.map().models[1].notes == 9
     with pytest.raises(IllegalName):
         memory.import_markdown(folder, model="a/b")
+
+
+def test_a_name_that_not_every_system_holds_is_made_anew_and_said(memory: Memory, root: Path, tmp_path: Path) -> None:
+    odd = {
+        "alice/CON.md": b"Said of no console.",
+        'alice/\xdc "q".md': b"---\ntitle: Mine\nx: [ 1 ]\n---\nQuoted.\r\n",
+        "alice/ird: x/deep/a.md": b"In a folder.",
+        "alice/ird: x/a|b.md": b"In it.",
+        "alice/---.md": b"---\ntitle: 'Lamps: lit'\n---\nOil.",
+        "alice/--.md": b"Green tea for two.",
+        "alice/-.md": b"...",
+    }
+    fine = {"alice/\U0001f41f fish.md": b"A.", "alice/Cafe\u0301.md": b"B.", f"alice/{'x' * 252}.md": b"C."}
+    folder = write(tmp_path / "in", odd | fine)
+    dry = memory.import_markdown(folder, dry=True)
+    found = memory.import_markdown(folder)
+    assert found == dry
+    assert (found.read, found.notes, found.bad, set(found.renamed)) == (10, 10, [], set(odd))
+    for old, new in found.renamed.items():
+        assert (root / "models" / new).read_bytes() == odd[old]
+        assert all(layout.legal(part) for part in new.removesuffix(".md").split("/"))
+    for name, data in fine.items():
+        assert (root / "models" / name).read_bytes() == data
+    shown = {old: re.sub(r"-[0-9a-z]{4}(?=[./])", "-????", new) for old, new in found.renamed.items()}
+    assert shown == {
+        "alice/CON.md": "alice/con-????.md",
+        'alice/\xdc "q".md': "alice/\xfc-q-????.md",
+        "alice/ird: x/deep/a.md": "alice/ird-x-????/deep/a.md",
+        "alice/ird: x/a|b.md": "alice/ird-x-????/a-b-????.md",
+        "alice/---.md": "alice/lamps-lit-????.md",
+        "alice/--.md": "alice/green-tea-for-two-????.md",
+        "alice/-.md": "alice/note-????.md",
+    }
+    before = contents(root)
+    shutil.rmtree(root / "ledger")
+    assert memory.import_markdown(folder).known == 10
+    assert contents(root) == before
 
 
 def test_a_second_run_copies_nothing_whatever_became_of_the_copies(memory: Memory, root: Path, folder: Path) -> None:

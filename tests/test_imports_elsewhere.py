@@ -792,6 +792,11 @@ def shell(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "in", {"a.md": "A.", "CON.md": "B.", "c.md": " "})
+
+
 def test_the_verbs_report_a_sum(
     shell: Path, tmp_path: Path, days: Path, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -809,6 +814,89 @@ def test_the_verbs_report_a_sum(
     code, _, err = run(shell, capsys, "import", "daily", str(tmp_path / "gone"))
     assert code == 2
     assert "is no folder" in err
+
+
+def test_what_was_imported_waits_for_a_person_and_is_no_trouble(
+    shell: Path, tmp_path: Path, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, capsys, "import", "mcp-memory", str(graph(tmp_path / "memory.jsonl", *GRAPH)))
+    run(shell, capsys, "import", "basic-memory", str(project), "--entity", "person")
+    with opened(shell, now=NOW + timedelta(days=4000)) as memory:
+        waiting = memory.pending()
+        assert {record.source.split(":")[0] for record in waiting} == {"mcp-memory", "basic-memory"}
+        assert {record.due for record in waiting} == {""}
+        assert [found for found in memory.doctor() if found.path.startswith("entities/")] == []
+        assert memory.prune() == []
+        path = waiting[0].path
+    write(shell, {path: (shell / path).read_text().replace("status:", "confidence: high\nstatus:")})
+    with opened(shell) as memory:  # a person's slip is one
+        assert [found.path for found in memory.doctor() if found.path.startswith("entities/")] == [path]
+
+
+def test_every_import_prints_its_sum(
+    shell: Path, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = graph(
+        tmp_path / "in.jsonl", {"model": "bob", "text": "One"}, {"model": "bob", "text": "One"}, b"", b"no",
+        {"kind": "summary", "handle": "x", "text": "S"}, {"model": "bob", "text": "Two"},
+    )  # fmt: skip
+    code, out, _ = run(shell, capsys, "import", "jsonl", str(path))
+    assert (code, out.splitlines()[2]) == (
+        1, "Read 5 = 2 notes + 0 records + 0 relations + 1 known + 1 skipped + 1 bad",
+    )  # fmt: skip
+    code, out, _ = run(shell, capsys, "import", "markdown", str(folder), "-m", "bob")
+    assert (code, out.splitlines()[1]) == (
+        0, "Read 3 = 2 notes + 0 records + 0 relations + 0 known + 1 skipped + 0 bad",
+    )  # fmt: skip
+    assert "names that not every system or link holds were changed:\n  CON.md -> bob/con-" in out
+    for sum_of in ("1 made + 0 written again + 0 known", "0 made + 0 written again + 1 known"):
+        code, out, _ = run(shell, capsys, "import", "chatgpt", str(chat(tmp_path)))
+        assert (code, f"\nRead 1 = {sum_of} + 0 edited + 0 skipped + 0 failed\n" in out) == (1, True)
+
+
+def test_after_an_interrupt_the_sum_holds_too(memory: Memory, tmp_path: Path) -> None:
+    path = graph(tmp_path / "in.jsonl", *({"model": "bob", "text": f"Text {number}."} for number in range(9)), b"no")
+    folder = write(tmp_path / "in", {"CON.md": "A.", "b.md": "B.", "c.md": " ", "d.md": "D."})
+    for run, given, good in ((memory.import_jsonl, path, 9), (memory.import_markdown, folder, 3)):
+        steps: list[int] = []
+
+        def stop(_: int, steps: list[int] = steps) -> None:
+            steps.append(1)
+            if len(steps) == 3:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run(given, step=stop)
+        found = run(given)
+        assert is_summed(found)
+        assert (found.notes + found.known, found.known) == (good, 2)
+
+
+def chat(tmp_path: Path) -> Path:
+    """Write an export with one conversation, and one that is none."""
+    told = {
+        "u": ("user", "The pump in the cellar leaks again, what is there to do?"),
+        "a": ("assistant", "Fit a gasket."),
+    }
+    nodes = {
+        name: {
+            "parent": "u" if name == "a" else None,
+            "message": {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}},
+        }
+        for name, (role, text) in told.items()
+    }
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([{"id": "c1", "mapping": nodes, "current_node": "a"}, {"id": "c2"}]))
+    return path
+
+
+def test_conversations_that_the_disk_does_not_take_are_one_line(
+    shell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(shell / "sessions", ignore_errors=True)
+    (shell / "sessions").write_text("No folder.")
+    code, out, err = run(shell, capsys, "import", "chatgpt", str(chat(tmp_path)))
+    assert (code, out, err.count("\n")) == (40, "", 1)
 
 
 def test_lines_are_read_from_standard_input(

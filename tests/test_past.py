@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 from pyramid_fs import Memory, context, render, snapshots, times
 from pyramid_fs import cli as command_line
+from pyramid_fs.cli import common as cli_common
 from pyramid_fs.errors import DiskError, NoSuchModel, UsageError
 from pyramid_fs.layout import ALPHABET
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pyramid_fs.summarizers import Request
 
 START = datetime(2026, 10, 31, 9, 30, 0, 250_000, UTC)
+LATE = datetime(2030, 1, 1, tzinfo=UTC)
 SMALL = 'format = 1\ntimezone = "Europe/Berlin"\n\n[pyramid]\nbatch_notes = 3\nfan_in = 2\n\n[view]\nchars = 1500\n'
 GIT = {
     "GIT_AUTHOR_NAME": "Nobody",
@@ -155,7 +157,7 @@ class Copy:
 
 
 def held_against(memory: Memory, copy: Copy, cache: Path, *, from_dates: bool) -> None:
-    past, as_of = snapshots.look_back(memory.census, copy.asked, from_dates=from_dates)
+    past, as_of = snapshots.look_back(memory.census, copy.asked, LATE, from_dates=from_dates)
     assert bool(as_of.commit) is not from_dates
     with opened(copy.root, Clock(copy.at), cache) as then:
         then.census.refresh()
@@ -272,9 +274,10 @@ def test_what_is_no_date_is_said_to_be_none(memory: Memory, asked: str) -> None:
         memory.load(["alice"], as_of=asked)
 
 
-def test_it_says_which_way_it_was_made(memory: Memory, root: Path) -> None:
+def test_it_says_which_way_it_was_made(memory: Memory, root: Path, clock: Clock) -> None:
     memory.record("The harbour froze.", ["harbour"], created=START)
     memory.record("Alice came later.", ["alice"], created=START + timedelta(days=9))
+    clock.on(days=9)
     found = memory.map(as_of="2026-11-02")
     assert isinstance(found, snapshots.PastMap)
     assert [line.name for line in found.models] == ["harbour"]
@@ -317,7 +320,7 @@ def test_what_was_forgotten_since_is_said_to_stand_in_git(memory: Memory, root: 
     since = memory.diff("HEAD~1", "HEAD")
     assert [[change.handle for change in model.forgotten] for model in since.models] == [[handle]]
     assert memory.map(as_of="2026-11-03").models[0].notes == 0
-    by_dates = snapshots.compared(memory.census, "2020-01-01")  # git does not reach back so far
+    by_dates = snapshots.compared(memory.census, "2020-01-01", None, LATE)  # git does not reach back so far
     assert (by_dates.models, by_dates.forgotten_unseen) == ((), 1)
 
 
@@ -382,7 +385,7 @@ def test_a_diff_of_commits_and_of_the_files_as_they_lie(memory: Memory, root: Pa
     now = {"alice": {"added": 1, "revised": 1, "gone": 1, "written": 1}, "port": {"added": 1}}
     assert summed(memory, first) == summed(memory, "2026-10-31") == now
     assert summed(memory, "HEAD") == {"alice": {"revised": 1, "gone": 1, "redone": 1}, "port": {}}
-    assert summed(memory, "HEAD~1", "HEAD") == summed(memory, first[:8], "2026-11-02")
+    assert summed(memory, "HEAD~1", "HEAD") == summed(memory, first[:8], "2026-11-01")
     assert summed(memory, "HEAD~1", "HEAD") == {"alice": {"added": 1, "written": 1}, "harbour": {"added": 1}}
     assert summed(memory, "HEAD", "HEAD~1") == {"alice": {"gone": 1, "lost": 1}, "harbour": {"gone": 1}}
     (redone,) = next(model for model in memory.diff("HEAD").models if model.redone).redone
@@ -507,3 +510,65 @@ def test_looking_back_on_the_command_line(
 def test_a_mistake_is_one_line(run: Callable[..., tuple[int, str, str]], words: tuple[str, ...]) -> None:
     code, out, err = run(*words)
     assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("asked", ["2026-11-01", "9999-12-31", "2026-10-31T12:00Z", "2026-10-31T23:00+01:00"])
+def test_the_future_is_as_it_is_now_and_said_to_be(
+    memory: Memory, root: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    asked: str,
+) -> None:  # fmt: skip
+    memory.record("It was committed.", ["alice"])
+    commit(root, clock.on(seconds=1))
+    memory.record("It was not.", ["alice"])
+    for found in (memory.map(as_of=asked), memory.load(["alice"], as_of=asked)):
+        assert isinstance(found, (snapshots.PastMap, snapshots.PastLoaded))
+        assert found.as_of.said == (f"As of {asked}, which is in the future: the memory as it is now.",)
+        assert found.models[0].notes == 2
+    assert summed(memory, "HEAD", asked) == summed(memory, "HEAD", "now") == {"alice": {"added": 1}}
+    with pytest.raises(UsageError, match=re.escape(f"{asked} comes after 2026-10-30")):
+        memory.diff(asked, "2026-10-30")
+    monkeypatch.setattr(cli_common, "opened", lambda *_: memory)
+    for words in (
+        ["map", "--as-of", asked],
+        ["load", "alice", "--as-of", asked],
+        ["diff", asked],
+        ["diff", "HEAD", asked],
+    ):
+        assert command_line.run(words) == 0
+        err = capsys.readouterr().err
+        assert err == f"pyramid: {asked} is in the future: this is the memory as it is now\n"
+
+
+@pytest.mark.parametrize("asked", ["2026-10-31", "2026-10-31T09:30Z", "HEAD", "now", "2026-13-01", "soon"])
+def test_today_and_what_is_no_date_are_not_the_future(memory: Memory, asked: str) -> None:
+    assert not memory.is_future(asked)
+
+
+def test_a_zone_that_is_none_is_one_plain_sentence(run: Callable[..., tuple[int, str, str]]) -> None:
+    for zone in ("+25:00", "-99:00", "+10:60"):
+        code, out, err = run("map", "--as-of", f"2026-10-31T10:00{zone}")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert f"the zone {zone} is none: they go from -23:59 to +23:59" in err
+
+
+def test_a_tier_that_a_model_lacks_is_said_to_be_missing(
+    run: Callable[..., tuple[int, str, str]], memory: Memory
+) -> None:
+    code, out, err = run("load", "alice", "harbour", "--tier", "99", "--no-advance")
+    assert (code, "# alice" in out) == (0, True)
+    assert "pyramid: alice has no tier 99: it has none yet, only notes\n" in err
+    for number in range(7):
+        memory.record(f"Thing {number} happened.", ["alice"])
+    memory.advance()
+    code, out, err = run("load", "alice", "--tier", "99", "--no-advance", "--json")
+    assert (code, err, json.loads(out)["models"][0]["summaries"]) == (
+        0,
+        "pyramid: alice has no tier 99: it has 0, 1\n",
+        [],
+    )
+    for tier in ("0", "01", "notes", "tail"):
+        assert run("load", "alice", "--tier", tier, "--no-advance")[::2] == (0, "")
+    assert run("load", "alice", "--tier", "99", "--as-of", "2026-10-31")[::2] == (
+        0,
+        "pyramid: there was no tier 99 then\n",
+    )

@@ -83,6 +83,13 @@ def plain(value: Any) -> Any:
     return value
 
 
+def say_future(memory: Memory, *asked: str | None) -> None:
+    """Say of dates that are yet to come what is shown for them, on stderr."""
+    for one in dict.fromkeys(asked):
+        if one is not None and memory.is_future(one):
+            click.echo(f"pyramid: {one.strip()} is in the future: this is the memory as it is now", err=True)
+
+
 MUCH = 500
 """Texts to take into the index from which on a person is shown how it goes."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyramid_fs.importers import Imported
+    from pyramid_fs.importers.sessions import Sessions
     from pyramid_fs.memory import Memory
 
 SHOWN_BAD = 20
@@ -81,7 +82,7 @@ def mcp_memory(memory: Memory, path: Path, model: str, confirm: bool, dry_run: b
         _size(path),
         lambda step: memory.import_mcp_memory(path, model=model, confirm=confirm, dry=dry_run, step=step),
     )
-    return _report(memory, found, dry_run=dry_run, as_json=as_json, summed=True)
+    return _report(memory, found, dry_run=dry_run, as_json=as_json)
 
 
 @import_.command("basic-memory")
@@ -104,7 +105,7 @@ def basic_memory(
             folder, model=model, types=types, confirm=confirm, dry=dry_run, step=step
         ),
     )
-    return _report(memory, found, dry_run=dry_run, as_json=as_json, summed=True)
+    return _report(memory, found, dry_run=dry_run, as_json=as_json)
 
 
 @import_.command()
@@ -122,7 +123,7 @@ def daily(memory: Memory, folder: Path, model: str, dry_run: bool, as_json: bool
     found = _with_progress(
         _count(folder), lambda step: memory.import_daily(folder, model=model, dry=dry_run, step=step)
     )
-    return _report(memory, found, dry_run=dry_run, as_json=as_json, summed=True)
+    return _report(memory, found, dry_run=dry_run, as_json=as_json)
 
 
 def _size(path: Path) -> int:
@@ -155,6 +156,7 @@ def _conversations(kind: str, what: str) -> click.Command:
             click.echo("", err=True)
         would = "would be " if dry_run else ""
         lines = [f"{found.made} session digests {would}made, {found.grown} {would}written again, {found.known} known."]
+        lines += [_sum_of(found)]
         lines += [f"{found.skipped} hold nothing to keep."] if found.skipped else []
         lines += [f"{found.edited} have gone on and were edited by hand: left as they are."] if found.edited else []
         lines += ["Next: pyramid backfill"] if found.made and not dry_run else []
@@ -169,6 +171,19 @@ CONVERSATIONS = [
     _conversations("claude", "the conversations of a Claude export"),
     _conversations("chatgpt", "the conversations of a ChatGPT export"),
 ]
+
+
+def _sum_of(found: Sessions) -> str:
+    """Say what became of all conversations, as a sum; what was bad within or beside one is on stderr."""
+    parts = {
+        "made": found.made,
+        "written again": found.grown,
+        "known": found.known,
+        "edited": found.edited,
+        "skipped": found.skipped,
+        "failed": found.failed,
+    }
+    return f"Read {found.read} = " + " + ".join(f"{count} {name}" for name, count in parts.items())
 
 
 def _complain(bad: list[str]) -> int:
@@ -186,25 +201,15 @@ def _with_progress(size: int, run: Callable[[Callable[[int], None]], Imported]) 
         return run(bar.update)
 
 
-def _report(memory: Memory, found: Imported, *, dry_run: bool, as_json: bool, summed: bool = False) -> int:
+def _report(memory: Memory, found: Imported, *, dry_run: bool, as_json: bool) -> int:
     what = "would be made" if dry_run else "made"
     lines = [f"{found.notes} notes {what} ({found.files} files), {found.known} were there already."]
     lines += [f"Models {what}: {', '.join(found.models)}"] if found.models else []
-    lines += _summed(found) if summed else _skipped(found)
+    lines += _summed(found)
+    lines += _renamed(found)
     lines += ["Next: pyramid advance"] if found.notes and not dry_run else []
     answer({"vault": memory.name, "dry_run": dry_run, **_counts(found)}, "\n".join(lines), as_json=as_json)
     return _complain(found.bad)
-
-
-def _skipped(found: Imported) -> list[str]:
-    return [f"{found.skipped} {_left_out(found)}."] if found.skipped else []
-
-
-def _left_out(found: Imported) -> str:
-    """Say what was skipped, in the words of the kind where there is one kind."""
-    if list(found.left_out) == ["files without a text"]:
-        return "files hold no text"
-    return "were skipped: " + ", ".join(f"{count} {what}" for what, count in found.left_out.items())
 
 
 def _summed(found: Imported) -> list[str]:
@@ -225,6 +230,15 @@ def _summed(found: Imported) -> list[str]:
     return lines + (["Next: pyramid pending"] if found.records else [])
 
 
+def _renamed(found: Imported) -> list[str]:
+    """Say which names were changed, some one by one."""
+    if not found.renamed:
+        return []
+    lines = [f"{len(found.renamed)} names that not every system or link holds were changed:"]
+    lines += [f"  {old} -> {new}" for old, new in list(found.renamed.items())[:SHOWN_BAD]]
+    return [*lines, *([f"  and {len(found.renamed) - SHOWN_BAD} more"] if len(found.renamed) > SHOWN_BAD else [])]
+
+
 def _counts(found: Imported) -> dict[str, object]:
     return {
         "read": found.read,
@@ -237,6 +251,7 @@ def _counts(found: Imported) -> dict[str, object]:
         "left_out": found.left_out,
         "others": found.others,
         "models": found.models,
+        "renamed": found.renamed,
         "bad": found.bad,
     }
 
@@ -248,8 +263,8 @@ def export() -> None:
 
 @export.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@verb(answers=False)
-def site(memory: Memory, folder: Path) -> None:
+@verb()
+def site(memory: Memory, folder: Path, as_json: bool) -> None:
     """Write the pages of `browse` as files that need no server; what is private in the vault is so in the site."""
     check_extra()
     from pyramid_fs.browser import site as writer  # templates and markdown, for this verb alone
@@ -259,7 +274,8 @@ def site(memory: Memory, folder: Path) -> None:
             click.echo(f"\r{done:,} of {total:,} pages", err=True, nl=done == total)
 
     count = writer.export(memory, folder, step)
-    click.echo(f"{count:,} pages are in {folder}: open {folder / 'index.html'}")
+    text = f"{count:,} pages are in {folder}: open {folder / 'index.html'}"
+    _say_written(memory, folder, {"pages": count}, text, as_json=as_json)
 
 
 FORCE = click.option("--force", is_flag=True, help="Write over a file that is there.")
@@ -269,8 +285,8 @@ FORCE = click.option("--force", is_flag=True, help="Write over a file that is th
 @click.argument("path", metavar="FILE|-", type=click.Path(path_type=Path))
 @click.option("--all", "everything", is_flag=True, help="Models, summaries, topics, sessions and records too.")
 @FORCE
-@verb(answers=False)
-def export_jsonl(memory: Memory, path: Path, everything: bool, force: bool) -> None:
+@verb()
+def export_jsonl(memory: Memory, path: Path, everything: bool, force: bool, as_json: bool) -> None:
     """Write every note as one JSON object a line, oldest first; - means standard output. `import jsonl` reads them."""
     out = sys.stdout.buffer if str(path) == "-" else path
     with _steps("lines") as step:
@@ -280,16 +296,19 @@ def export_jsonl(memory: Memory, path: Path, everything: bool, force: bool) -> N
     if len(found.problems) > SHOWN_BAD:
         click.echo(f"pyramid: and {len(found.problems) - SHOWN_BAD} more that `pyramid doctor` lists", err=True)
     others = f" and {found.others:,} other files" if everything else ""
-    is_shown = str(path) == "-"
-    click.echo(f"{found.notes:,} notes{others} {'were written' if is_shown else f'are in {path}'}.", err=is_shown)
+    if str(path) == "-":  # the answer is the lines, with --json too
+        click.echo(f"{found.notes:,} notes{others} were written.", err=True)
+        return
+    counts = {"notes": found.notes, "others": found.others, "problems": len(found.problems)}
+    _say_written(memory, path, counts, f"{found.notes:,} notes{others} are in {path}.", as_json=as_json)
 
 
 @export.command("archive")
 @click.argument("path", metavar="FILE.tar.gz|FILE.zip", type=click.Path(path_type=Path))
 @click.option("--with-git", is_flag=True, help="The repository too: the folder .git.")
 @FORCE
-@verb(answers=False)
-def export_archive(memory: Memory, path: Path, with_git: bool, force: bool) -> None:
+@verb()
+def export_archive(memory: Memory, path: Path, with_git: bool, force: bool, as_json: bool) -> None:
     """Write all files of the vault into one archive, and read it back; the same vault gives the same bytes."""
     with _steps("files") as step:
         found = memory.export_archive(path, with_git=with_git, force=force, step=step)
@@ -298,7 +317,13 @@ def export_archive(memory: Memory, path: Path, with_git: bool, force: bool) -> N
     if len(found.left) > SHOWN_BAD:
         click.echo(f"pyramid: and {len(found.left) - SHOWN_BAD} more", err=True)
     gone = f"; {found.gone} were deleted meanwhile" if found.gone else ""
-    click.echo(f"{found.files:,} files, {found.bytes:,} bytes, are in {path}, and were read back{gone}.")
+    counts = {"files": found.files, "bytes": found.bytes, "gone": found.gone, "left": len(found.left)}
+    text = f"{found.files:,} files, {found.bytes:,} bytes, are in {path}, and were read back{gone}."
+    _say_written(memory, path, counts, text, as_json=as_json)
+
+
+def _say_written(memory: Memory, path: Path, counts: dict[str, int], text: str, *, as_json: bool) -> None:
+    answer({"vault": memory.name, "path": str(path), "written": counts}, text, as_json=as_json)
 
 
 @contextmanager

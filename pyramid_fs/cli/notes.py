@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyramid_fs import bounds, growing, render
-from pyramid_fs.cli.common import answer, indexing_shown, text_argument, verb
+from pyramid_fs import bounds, context, growing, render
+from pyramid_fs.cli.common import answer, indexing_shown, say_future, text_argument, verb
 from pyramid_fs.errors import PyramidError, UsageError
 
 if TYPE_CHECKING:
@@ -74,14 +74,26 @@ def _dates_alone(as_of: str | None, *, from_dates: bool) -> None:
         raise UsageError("--from-dates says how to look back: name the date, --as-of DATE")
 
 
-def _is_past(found: Map | Loaded, *, as_json: bool) -> bool:
+def _is_past(memory: Memory, found: Map | Loaded, *, as_json: bool) -> bool:
     """Print an answer of days gone by under the lines that say what it goes by; say whether it is one."""
     from pyramid_fs import snapshots  # it starts processes, which who asks for the present need not wait for
 
     if isinstance(found, (snapshots.PastMap, snapshots.PastLoaded)):
         answer(found, snapshots.as_text(found), as_json=as_json)
+        say_future(memory, found.as_of.asked)
         return True
     return False
+
+
+def _say_tiers(memory: Memory, found: Loaded, tier: str | None) -> None:
+    """Say of models that lack a tier which they have."""
+    if tier is None or not tier.isdigit():
+        return
+    for model in found.models:
+        there = context.by_tier(memory.census.now(model.name).state)
+        if (tier.lstrip("0") or "0") not in there:
+            has = f"it has {', '.join(sorted(there, key=int))}" if there else "it has none yet, only notes"
+            click.echo(f"pyramid: {model.name} has no tier {tier}: {has}", err=True)
 
 
 @click.command("map")
@@ -92,7 +104,7 @@ def map_(memory: Memory, as_of: str | None, from_dates: bool, as_json: bool) -> 
     """Show the index of models and the newest notes. Nothing is loaded by it."""
     _dates_alone(as_of, from_dates=from_dates)
     found = memory.map(as_of=as_of, from_dates=from_dates)
-    if as_of is not None and _is_past(found, as_json=as_json):
+    if as_of is not None and _is_past(memory, found, as_json=as_json):
         return
     text = render.map_with_costs(found, memory.boot_tokens(found), bounds.TOOLS)
     answer(found, text, as_json=as_json)
@@ -121,10 +133,13 @@ def load(
     """Show models: summaries that cover all notes, the newest notes, and what a budget left out."""
     _dates_alone(as_of, from_dates=from_dates)
     found = memory.load(models, chars=chars, tier=tier, page=page, as_of=as_of, from_dates=from_dates)
-    if as_of is not None and _is_past(found, as_json=as_json):  # who looks back has nothing grow
+    if as_of is not None and _is_past(memory, found, as_json=as_json):  # who looks back has nothing grow
+        if tier is not None and tier.isdigit() and not any(model.summaries or model.left for model in found.models):
+            click.echo(f"pyramid: there was no tier {tier} then", err=True)
         return
     answer(found, render.loaded_text(found), as_json=as_json)
     sys.stdout.flush()
+    _say_tiers(memory, found, tier)
     if not no_advance:
         try:
             _grow(memory, tuple(model.name for model in found.models))

@@ -8,7 +8,7 @@ import click
 
 from pyramid_fs import comparing
 from pyramid_fs.calls import word
-from pyramid_fs.cli.common import answer, verb
+from pyramid_fs.cli.common import answer, say_future, verb
 
 if TYPE_CHECKING:
     from pyramid_fs.memory import Memory
@@ -28,6 +28,7 @@ def diff(memory: Memory, since: str, until: str | None, whole: bool, as_json: bo
     found = memory.diff(since, until)
     rest = f"pyramid diff {' '.join(word(one) for one in (since, until) if one)} --all"
     answer(found, comparing.as_text(found, rest, whole=whole), as_json=as_json)
+    say_future(memory, since, until)
 
 
 COMMANDS = {"diff": diff}

@@ -47,6 +47,8 @@ class Imported:
     """Relations that a record took in; one that no record could take in is a note."""
     left_out: dict[str, int] = field(default_factory=dict)
     """What was skipped, by kind."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Where a file lay → where its note lies in the model: its name, or a folder's, was none for every system."""
     others: int = 0
     """Files of a folder that are no markdown, and links: not read, left where they are."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from pyramid_fs.census import Census
     from pyramid_fs.issue import Tools
 
 NO_NOTES = frozenset({"model", *(str(kind) for kind in Kind if kind is not Kind.NOTE)})
@@ -110,6 +111,7 @@ def bring_in(
     same: Counter[int] = Counter()
     report, known, pending = Imported(), done(tools.census), Pending(tools, dry=dry)
     models, there = Models(tools), _There(tools)
+    forgot = Forgot(tools.census)
     zone = tools.census.vault.settings.zone
     for number, data in enumerate(given, 1):
         step(LONGEST if data is None else len(data))
@@ -125,10 +127,11 @@ def bring_in(
         except (ValueError, PyramidError) as error:
             report.bad.append(f"line {number}: {error}")
             continue
-        if there.forgot(line):
-            report.skip("notes that were forgotten here")
-            continue
         mark, time = _mark(line), line.created or undated
+        if forgot.knows(line._replace(created=time), mark):
+            report.skip("notes that were forgotten here")
+            same[times.micros(time)] += 1
+            continue
         if mark in known or there.holds(line):
             report.known += 1
             same[times.micros(time)] += 1
@@ -189,12 +192,37 @@ def _with_front(line: Line) -> bytes:
     return f"---\n{front}{'' if not front or front.endswith(chr(10)) else chr(10)}---\n{line.text}\n".encode()
 
 
+class Forgot:
+    """Which notes were forgotten here: no import brings them back."""
+
+    def __init__(self, census: Census) -> None:
+        census.look_at(())  # the tombstones that others wrote since
+        self._marks = census.forgotten
+        self._digests = {digest for _, digest in census.forgotten}
+
+    def knows(self, line: Line, mark: str) -> bool:
+        """Whether a person had a note of this text forgotten under its own name, or one that an import gives it."""
+        digest = pages.digest(line.text)
+        return digest in self._digests and any((_hash(name), digest) in self._marks for name in _names(line, mark))
+
+
+def _names(line: Line, mark: str) -> Iterator[str]:
+    """Yield the handles that a note may have here."""
+    if line.handle:
+        yield line.handle
+    made = (layout.note_path("", line.created or times.EPOCH, line.text, suffix) for suffix in suffixes(mark))
+    yield from map(layout.handle, made)
+
+
+def _hash(handle: str) -> str:
+    return hashlib.sha256(handle.encode("utf-8", "replace")).hexdigest()
+
+
 class _There:
-    """Which notes of an export are in this vault already, or were, because they were exported from it."""
+    """Which notes of an export are in this vault already, because they were exported from it."""
 
     def __init__(self, tools: Tools) -> None:
         self._census = tools.census
-        tools.census.look_at(())  # the tombstones that others wrote since
         self._embeds: set[tuple[str, str]] | None = None
 
     def holds(self, line: Line) -> bool:
@@ -208,13 +236,6 @@ class _There:
         found = [path for path, row in rows.items() if row and isinstance(row.file, Note) and row.file.digest == digest]
         is_whole = all((model, line.handle) in self._embeds for model in line.models[1:])
         return any(is_whole or path != _own_path(line.models[0], line) for path in found)
-
-    def forgot(self, line: Line) -> bool:
-        """Whether a person had this note forgotten here: an old export does not bring it back."""
-        if not line.handle or not self._census.forgotten:
-            return False
-        name = hashlib.sha256(line.handle.encode()).hexdigest()
-        return (name, pages.digest(line.text)) in self._census.forgotten
 
     def _embedded(self) -> set[tuple[str, str]]:
         """Give each model's embeds, by the names of the notes that they show."""
@@ -241,6 +262,7 @@ class Pending:
         self._tools, self._dry = tools, dry
         self._entries: list[dict[str, Any]] = []
         self._folders: set[Path] = set()
+        self._forgot = Forgot(tools.census)
 
     def make_model(self, model: str) -> None:
         """Make the card of a new model."""
@@ -250,7 +272,12 @@ class Pending:
                 disk.create(path, kinds.spell_card(""))
 
     def add(self, line: Line, mark: str, **more: object) -> int:
-        """Write a note and its embeds; give how many files were new. `more` is noted with its tag."""
+        """Write a note and its embeds; give how many files were new. `more` is noted with its tag.
+
+        A note that was forgotten here is not written: an import that was cut short does not know it by its tag.
+        """
+        if self._forgot.knows(line, mark):
+            return 0
         if self._dry:
             return len(line.models)
         created = line.created or times.EPOCH

@@ -12,7 +12,7 @@ from pyramid_fs.importers import LINES, Imported, Models, done, is_spellable, li
 from pyramid_fs.notes import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pyramid_fs.format import Page
@@ -79,7 +79,12 @@ def bring_in(
             report.models.append(name)
             if not dry:
                 disk.create(root / layout.card_path(name), kinds.spell_card(""))
-        made = 1 if dry else _copy(root, f"{layout.MODELS}/{name}/{inside}", data, mark, folder / path)
+        *folders, own = inside.split("/")
+        within = "/".join([layout.MODELS, name, *(_legal_folder(each) for each in folders)])
+        names = _names(within, own, page, mark)
+        made, place = (1, names[0]) if dry else _copy(root, names, data, folder / path)
+        if within.split("/")[2:] != folders or not _is_legal(own[:-3]):
+            report.renamed[path] = place.removeprefix(f"{layout.MODELS}/")
         report.files += made
         report.notes += made
         report.known += not made
@@ -117,23 +122,45 @@ def _plain(inside: str) -> str:
     return inside
 
 
-def _copy(root: Path, path: str, data: bytes, mark: str, original: Path) -> int:
-    """Copy one file under its own name, or with a suffix where another text has that name; 0 if it is there."""
+def _is_legal(name: str) -> bool:
+    """Whether every system and every link can hold a name."""
+    try:
+        layout.legal(name, _NAME_BYTES)
+    except IllegalName:
+        return False
+    return True
+
+
+def _legal_folder(name: str) -> str:
+    return name if _is_legal(name) else f"{layout.slug(name) or 'folder'}-{layout.digest_suffix(name)}"
+
+
+def _names(folder: str, own: str, page: Page, mark: str) -> list[str]:
+    """List the paths to try for a file: its own name if it is legal and no card's, then names with a suffix.
+
+    A name that is not legal is made anew, from what it says, or else from the title or the first words.
+    """
+    stem, path = own[:-3], f"{folder}/{own}"
     card = layout.place(path)
-    names = [] if card and card.kind is Kind.CARD else [path]
-    for name in [*names, *(_beside(path, suffix) for suffix in suffixes(mark))]:
+    is_legal, is_card = _is_legal(stem), card is not None and card.kind is Kind.CARD
+    if not is_legal:
+        given = (stem, page.text("title"), " ".join(page.body[:400].split()[: layout.WORDS]))
+        stem = next(filter(None, map(layout.slug, given)), "note")
+    first = [path] if is_legal and not is_card else []
+    beside = (f"{layout.shorten(stem, _NAME_BYTES - len(end) - 4)}-{end}.md" for end in suffixes(mark))
+    return [*first, *(f"{folder}/{name}" for name in beside)]
+
+
+def _copy(root: Path, names: Sequence[str], data: bytes, original: Path) -> tuple[int, str]:
+    """Copy one file under the first of its names that no other text has; say whether it was there, and its name."""
+    for name in names:
         try:
             disk.create(root / name, data)
         except ExistsAlready:
             if disk.read(root / name) == data:
                 disk.copy_times(root / name, original.stat())  # a kill may have come between the bytes and the times
-                return 0
+                return 0, name
             continue
         disk.copy_times(root / name, original.stat())
-        return 1
-    raise ExistsAlready(f"{path} and the names after it are taken")
-
-
-def _beside(path: str, suffix: str) -> str:
-    folder, _, name = path.rpartition("/")
-    return f"{folder}/{layout.shorten(name[:-3], _NAME_BYTES - len(suffix) - 4)}-{suffix}.md"
+        return 1, name
+    raise ExistsAlready(f"{names[0]} and the names after it are taken")

@@ -54,8 +54,9 @@ def bring_in(
     dry: bool = False,
     step: Callable[[], None] = lambda: None,
 ) -> Sessions:
-    """Save a digest of each conversation that has none, or whose digest is older than it; one failure ends nothing.
+    """Save a digest of each conversation that has none, or whose digest is older than it.
 
+    A failure ends nothing, but for a disk that is full or may not be written, which would fail the others too.
     `stays_out` says why a conversation is none to remember; empty for one that is.
     """
     report, imports = Sessions(), _imports(tools)
@@ -71,6 +72,8 @@ def bring_in(
             what = "skipped" if stays_out(each) else _fate(tools, each, before, there)
             if what in {"made", "grown"} and not dry:
                 _save(tools, each, digest(each), topics)
+        except DiskError:
+            raise
         except PyramidError as error:
             what = "failed"
             report.bad.append(f"{each.source}: {error}")
