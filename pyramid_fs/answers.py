@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pyramid_fs import bounds, context, kinds, layout, paging, pyramid, render, times, views
+from pyramid_fs import bounds, context, forget, kinds, layout, paging, pyramid, render, times, views
 from pyramid_fs.errors import DiskError, NoSuchHandle, UsageError
 from pyramid_fs.notes import Kind, Note, Shaped, Summary
 
@@ -276,7 +276,7 @@ class Answers:
 
     def _text(self, path: str) -> str:
         try:
-            return kinds.note_text(self._census.vault.page(path))
+            return kinds.note_text(forget.page(self._census, path))
         except (FileNotFoundError, DiskError):
             return ""
 
@@ -342,7 +342,8 @@ class Answers:
                 self._name, file.handle, f"summary that is not active: {reason}", models, text, (), (), ()
             )
         below = list(_below(state, file, depth, {note.path: note for note in state.notes}))
-        gone = tuple(place.removeprefix("?") for place in state.sources[file.handle] if place.startswith("?"))
+        named = zip(state.sources[file.handle], file.sources, strict=True)
+        gone = tuple(p.removeprefix("?") for p, s in named if p.startswith("?") and forget.is_named(self._census, s))
         huge = [{"handle": e.handle, "chars": e.chars} for _, e in below if e.chars > views.PAGE_CHARS]
         return context.Expanded(
             vault=self._name,
@@ -364,7 +365,7 @@ class Answers:
         )
 
     def _plain_text(self, path: str, handle: str) -> Text:
-        page = self._census.vault.page(path)
+        page = forget.page(self._census, path)
         body = "\n".join(part for part in (page.block.strip(), page.body) if part)
         return context.Text(handle, path, (), -1, 1, "", "", "", body, problem=page.problem)
 

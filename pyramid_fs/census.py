@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import unicodedata
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import files, layout, links, pyramid
 from pyramid_fs.catalog import one_at_a_time
@@ -34,6 +34,8 @@ class ModelNow:
     state: State
     shut: tuple[Problem, ...] = ()
     """Its folders that can't be read."""
+    told: dict[str, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
+    """What floors above have worked out of it, for as long as it stands."""
 
     @property
     def held(self) -> list[str]:
@@ -52,6 +54,7 @@ class Census:
         self._is_still = False
         self._ledger_mark: object = None
         self._forgotten: frozenset[tuple[str, str]] = frozenset()
+        self._renames: tuple[dict[str, Any], ...] = ()
 
     # Bringing up to date
 
@@ -143,8 +146,10 @@ class Census:
         if mark == self._ledger_mark:
             return
         self._ledger_mark = mark
+        said = [entry for entry in self.vault.ledger() if "forgot" in entry or "renamed" in entry]
+        self._renames = tuple(entry for entry in said if "renamed" in entry)
         forgotten = frozenset(
-            (str(entry["forgot"]), str(entry.get("digest", ""))) for entry in self.vault.ledger() if "forgot" in entry
+            (str(entry["forgot"]), str(entry.get("digest", ""))) for entry in said if "forgot" in entry
         )
         if forgotten != self._forgotten:
             self._forgotten = forgotten
@@ -174,6 +179,11 @@ class Census:
     def forgotten(self) -> frozenset[tuple[str, str]]:
         """(SHA-256 of the handle, digest) of each tombstone."""
         return self._forgotten
+
+    @property
+    def renames(self) -> tuple[dict[str, Any], ...]:
+        """The ledger lines that tell of a renamed model."""
+        return self._renames
 
     def values(self, top: str = layout.MODELS) -> Iterator[File]:
         """Yield every value that is known under a top folder."""

@@ -213,7 +213,7 @@ def create(path: Path, data: bytes, *, settle_folder: bool = True) -> None:
         finally:
             with contextlib.suppress(OSError):
                 temp.unlink()
-    except DiskError:
+    except BaseException:
         # an empty folder would be a model, say
         with contextlib.suppress(OSError):
             for folder in reversed(made):
@@ -247,10 +247,12 @@ def _write_temp(path: Path, data: bytes, mode: int = 0o644) -> Path:
             os.fsync(handle)
         finally:
             os.close(handle)
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C, too, leaves no text behind
         with contextlib.suppress(OSError):
             temp.unlink()
-        raise DiskError(f"{path} can't be written: {_words(error)}") from error
+        if isinstance(error, OSError):
+            raise DiskError(f"{path} can't be written: {_words(error)}") from error
+        raise
     return temp
 
 
@@ -430,13 +432,18 @@ def sync_folder(path: Path) -> None:
         os.close(handle)
 
 
+def is_temp(name: str) -> bool:
+    """Whether a file of this name is being written, or was when a kill came."""
+    return name.startswith(_TEMP) and name.endswith(".tmp")
+
+
 def sweep(root: Path, folders: list[str]) -> None:
     """Remove what a kill left half-written in these folders, once nobody can still be writing it."""
     now = time.time()
     for folder in folders:
         for name in names(root, folder):
             path = root / folder / name
-            if name.startswith(_TEMP) and name.endswith(".tmp"):
+            if is_temp(name):
                 with contextlib.suppress(OSError):
                     if now - path.stat().st_mtime > _TEMP_AGE:
                         path.unlink()

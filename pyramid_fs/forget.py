@@ -19,7 +19,7 @@ from pyramid_fs.notes import Kind, Note, Shaped, Summary
 from pyramid_fs.summarizers import Extractive, Item, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -36,8 +36,13 @@ CHAIN = 8
 """An embed of an embed is followed this far."""
 AWAITED = "A note was forgotten, and this is written again once all that it was made from is here."
 """What is left of a summary that waits for a source."""
+TAKEN = "[taken out: a note below was forgotten, and this is written again at the next `pyramid advance`]"
+"""What an answer shows of a summary that is due: its own text never."""
 ROUNDS = 2
 """What is moved away in the first round has its text taken out in the second."""
+
+
+_DUE = "due to forget"
 
 
 class Version(NamedTuple):
@@ -61,6 +66,8 @@ class Target:
     """All that its files, the summaries and git know it by."""
     texts: tuple[str, ...]
     """Its versions, as far as they can be read."""
+    alike: tuple[str, ...] = ()
+    """Those of the paths that are another note's, of the same name and text: a tombstone can't tell the two apart."""
 
 
 def find(census: Census, handle: str) -> Target:
@@ -80,14 +87,18 @@ def find(census: Census, handle: str) -> Target:
     digests |= {pages.digest(pages.read(data).body) for data in old} - rivals
     handles |= {version.handle for _, version in named if version.digest in digests}
     versions = frozenset(Version(each, digest) for each in handles for digest in digests if digest)
-    if not versions and hashed(name) in {mark for mark, _ in census.forgotten}:
-        return Target(name, (), versions, ())
+    before = frozenset(digest for mark, digest in census.forgotten if mark == hashed(name))
+    if not versions and before:
+        again = frozenset(Version(name, digest) for digest in before)
+        return Target(name, (), again, tuple(_texts(census, (), (), name, before)))
     if not versions:
         raise NoSuchHandle(f"there is no note {handle[:120]!r}, and no summary names it: recall finds texts")
-    paths |= {f.path for f in census.values() if isinstance(f, Note) and Version(f.handle, f.digest) in versions}
+    alike = _alike(census, states, paths, versions)
+    versions |= {Version(layout.handle(path), digest) for path in alike for digest in digests if digest}
     last = note.path if note else ""
-    ordered = sorted(paths, key=lambda path: (path == last, path))
-    return Target(name, tuple(ordered), versions, tuple(_texts(census, ordered, old, name, digests)))
+    ordered = tuple(sorted(paths | alike, key=lambda path: (path == last, path)))
+    texts = tuple(_texts(census, ordered, old, name, digests))
+    return Target(name, ordered, versions, texts, tuple(path for path in ordered if path in alike))
 
 
 def _note(census: Census, handle: str, depth: int = 0) -> tuple[Note | None, str]:
@@ -188,7 +199,19 @@ def _rivals(census: Census, states: Sequence[State], paths: set[str], handles: s
     return found
 
 
-def _texts(census: Census, paths: Sequence[str], old: Sequence[bytes], name: str, digests: set[str]) -> Iterator[str]:
+def _alike(census: Census, states: Sequence[State], paths: set[str], versions: frozenset[Version]) -> set[str]:
+    """List the files of other notes that the tombstones will hit: those of the same name and text, and their embeds."""
+    found = [
+        file
+        for file in census.values()
+        if isinstance(file, Note) and Version(file.handle, file.digest) in versions and file.path not in paths
+    ]
+    return set().union(*(_files(census, states, file, file.handle) for file in found)) - paths
+
+
+def _texts(
+    census: Census, paths: Sequence[str], old: Sequence[bytes], name: str, digests: Collection[str]
+) -> Iterator[str]:
     root = census.vault.root
     for path in paths:
         with contextlib.suppress(FileNotFoundError, DiskError):
@@ -362,12 +385,49 @@ def planned(census: Census, now: ModelNow, more: Iterable[Version] = ()) -> Plan
     if not known:
         return Plan()
     marks: dict[str, str] = {}
+    digests = {digest for _, digest in known}
 
     def forgot(handle: str, digest: str) -> bool:
+        if digest not in digests:  # most are not, and a hash of each name takes its time
+            return False
         mark = marks.get(handle) or marks.setdefault(handle, hashed(handle))
         return (mark, digest) in known
 
     return plan(now.state, _summaries(census, now.name), list(retired(census, now.name)), forgot)
+
+
+# What answers show of what is due
+
+
+def page(census: Census, path: str) -> pages.Page:
+    """Read a file as answers show it: of a summary that is due neither its text nor what it names."""
+    found = census.vault.page(path)
+    return pages.Page(body=TAKEN, fenced=found.fenced) if is_due(census, path) else found
+
+
+def is_due(census: Census, path: str) -> bool:
+    """Whether a summary, as the last refresh found it, still tells of what was forgotten."""
+    place = layout.place(path) if census.forgotten else None
+    if place is None or place.kind not in {Kind.SUMMARY, Kind.RETIRED}:
+        return False
+    return path in due(census, place.model)
+
+
+def due(census: Census, model: str) -> frozenset[str]:
+    """Give the paths of a model's summaries that are due, worked out once for as long as the model stands as it is."""
+    if not census.forgotten:
+        return frozenset()
+    now = census.now(model)
+    if _DUE not in now.told:
+        found = planned(census, now)
+        cuts = (*found.emptied, *found.blanked, *found.written, *found.bare)
+        now.told[_DUE] = frozenset(cut.before.path for cut in cuts)
+    return now.told[_DUE]
+
+
+def is_named(census: Census, source: Source) -> bool:
+    """Whether a summary may name a source in an answer: the name of one that was forgotten holds words of it."""
+    return not census.forgotten or (hashed(links.name(source.link)), source.digest) not in census.forgotten
 
 
 # Doing it

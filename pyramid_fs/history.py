@@ -78,6 +78,20 @@ def versions(root: Path, path: str) -> Iterator[bytes]:
             yield data
 
 
+def naming(root: Path, text: str, below: str) -> list[str]:
+    """List the files under a folder in which some commit wrote a text, or took it out."""
+    found = _git(
+        root, "-c", "core.quotePath=false", "log", f"-{DEEP}", "--format=", "--all", f"-S{text}", "--name-only",
+        "--relative", "--", below,
+    )  # fmt: skip
+    return sorted(set((found or b"").decode("utf-8", "surrogateescape").splitlines()) - {""})
+
+
+def prefix(root: Path) -> str:
+    """Give the path of a folder within its repository, with `/` at its end; empty for its top, and without git."""
+    return (_git(root, "rev-parse", "--show-prefix") or b"").decode("utf-8", "surrogateescape").strip("\n")
+
+
 # The whole vault, as a commit holds it
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyramid_fs import indexing, kinds, layout, links, query, ranking, texts, times, words
+from pyramid_fs import forget, indexing, kinds, layout, links, query, ranking, texts, times, words
 from pyramid_fs.calls import SHELL
 from pyramid_fs.context import Hit, Hits, Why
 from pyramid_fs.errors import DiskError, UsageError
@@ -95,7 +95,7 @@ class Search:
         self.sought, self.cut = self._choose()
         self.terms: dict[str, float] = {}
         """What each term that was looked for counts."""
-        self.columns = [self._column(one) for one in self.sought]
+        self.columns = self._without_due([self._column(one) for one in self.sought])
         self.totals = ranking.totals(self.columns)
         self.barred = self._barred()
         self.allowed = self._allowed()
@@ -122,6 +122,28 @@ class Search:
         worth = weight * ranking.idf(self.count, self.sources.having(term))
         self.terms[term] = max(worth, self.terms.get(term, 0.0))
         return worth, self.sources.column(term, self.norms, worth)
+
+    def _without_due(self, columns: list[Column]) -> list[Column]:
+        """Leave out the words of summaries that still tell of what was forgotten: they answer nothing."""
+        if not self._census.forgotten:
+            return columns
+        summaries = self.sources.facet(f"kind:{Kind.SUMMARY}") | self.sources.facet(f"kind:{Kind.RETIRED}")
+        having = [number for number in summaries if any(number in column.found for column in columns)]
+        due = {number for number, path in self._paths(having) if forget.is_due(self._census, path)}
+        if not due:
+            return columns
+        return [
+            replace(column, found={number: given for number, given in column.found.items() if number not in due})
+            for column in columns
+        ]
+
+    def _paths(self, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """Yield texts with their paths."""
+        yield from ((number, self._census.catalog.odd[-1 - number]) for number in numbers if number < 0)
+        for at in range(0, len(numbers), TOGETHER):
+            some = numbers[at : at + TOGETHER]
+            ask = f"SELECT id, path FROM files WHERE id IN ({','.join('?' * len(some))})"  # noqa: S608  (marks alone)
+            yield from ((number, path) for number, path in self._census.catalog.ask(ask, *some))
 
     def _alike(self, term: str) -> Iterator[tuple[str, float]]:
         """Yield words that begin with one that no text has, else words that are spelled almost like it."""
@@ -269,7 +291,7 @@ class Search:
         if file is None or not self.when.takes(file):
             return None
         try:
-            page = self._census.vault.page(file.path)
+            page = forget.page(self._census, file.path)
         except (FileNotFoundError, DiskError):
             page = Page()
         holds = query.holds(self.query, (page.body, *texts.beside(file, page), *texts.typed(file, page)))
@@ -313,6 +335,8 @@ class Search:
     def _left_out(self, file: File, number: int) -> Iterator[str]:
         if isinstance(file, Note) and self._census.is_forgotten(file):
             yield "It was forgotten: a tombstone in the ledger says so."
+        if forget.is_due(self._census, file.path):
+            yield "A note below it was forgotten: `pyramid advance` writes it again without that."
         if number in self.sources.facet(f"kind:{Kind.RETIRED}") and str(Kind.RETIRED) not in self.asked.kinds:
             yield "It is retired: its text stands elsewhere again. --kind retired finds it."
         elif number in self.barred:
@@ -324,7 +348,7 @@ class Search:
 
     def _of_texts(self, file: File) -> Iterator[str]:
         try:
-            page = self._census.vault.page(file.path)
+            page = forget.page(self._census, file.path)
         except (FileNotFoundError, DiskError):
             yield "It can't be read."
             return

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyramid_fs.batches import Desk
+    from pyramid_fs.census import ModelNow
     from pyramid_fs.issue import Tools
     from pyramid_fs.notes import Source
     from pyramid_fs.pyramid import Batch
@@ -31,7 +32,7 @@ _HEX = 12
 def next_due(tools: Tools, models: Sequence[str]) -> Rollup | None:
     """Hand out the next batch that is due in the first of the models that has one; None where none has."""
     for model in models:
-        desk = batches.Desk(tools, tools.census.fresh(model))
+        desk = batches.Desk(tools, _settled(tools, model))
         found = None if desk.now.held else desk.ahead.next()
         if found:
             batch, _ = found
@@ -46,6 +47,15 @@ def next_due(tools: Tools, models: Sequence[str]) -> Rollup | None:
                 more=_due(tools, desk, models) - 1,
             )
     return None
+
+
+def _settled(tools: Tools, model: str) -> ModelNow:
+    """Give a model once what was forgotten is out of the summaries that are to be handed out."""
+    now = tools.census.fresh(model)
+    if not forget.due(tools.census, model):
+        return now
+    with files.locked(tools.cache / issue.grow_lock(model), WAIT):
+        return forget.settle(tools, tools.census.fresh(model), forget.Settled())
 
 
 def _due(tools: Tools, desk: Desk, models: Sequence[str]) -> int:

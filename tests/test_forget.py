@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -18,8 +19,12 @@ import pytest
 
 from pyramid_fs import Memory, files, issue, vault
 from pyramid_fs import format as pages
+from pyramid_fs.browser import pages as drawn
+from pyramid_fs.browser.addresses import Served
+from pyramid_fs.browser.reading import Reader
 from pyramid_fs.cli import run
 from pyramid_fs.errors import NoSuchHandle, RefusedWrite, SummarizerFailed, UsageError
+from pyramid_fs.forget import TAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -151,8 +156,8 @@ def test_nothing_of_a_note_is_left_in_three_tiers_of_two_models(memory: Memory, 
     before, files_of_it = contents(root), [embed(root), secret(root)]
     found = memory.forget(secret(root).stem)
     clean(memory)
-    assert (list(found.removed), found.in_git, found.failed) == (
-        [path.relative_to(root).as_posix() for path in files_of_it], False, {},
+    assert (list(found.removed), found.git_paths, found.failed) == (
+        [path.relative_to(root).as_posix() for path in files_of_it], (), {},
     )  # fmt: skip
     after = contents(root)
     assert set(before) - set(after) == set(found.removed)
@@ -249,7 +254,7 @@ def test_the_same_text_under_another_name_is_a_note(memory: Memory, root: Path) 
     write(root, "models/alice/other.md", SECRET)
     found = memory.forget(secret(root).stem)
     assert [trace.path for trace in found.traces] == ["models/alice/other.md"]
-    assert {"zanzibar", "4711"} <= set(found.traces[0].words)
+    assert {"Zanzibar", "4711"} <= set(found.traces[0].words)
     assert [n.handle for n in memory.census.fresh("alice").state.tail] == ["other"]
     assert memory.verify().balances
     again = memory.record(SECRET, ["alice"])
@@ -702,10 +707,12 @@ def test_without_a_terminal_it_must_be_said_twice(root: Path, capsys: pytest.Cap
 
 def test_what_git_history_holds_is_said_and_left_alone(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     commit(root)
-    handle = secret(root).stem
+    handle, embed_path = secret(root).stem, embed(root).relative_to(root).as_posix()
     head = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], check=True, capture_output=True).stdout
     _, out, _ = cli(root, "forget", handle, "--yes", capsys=capsys)
-    assert f"`git filter-repo --path models/alice/2026-10/{handle}.md --invert-paths`" in out
+    ours, other = f"models/alice/2026-10/{handle}.md", embed_path
+    assert f"`git filter-repo --path {other} --path {ours} --invert-paths`" in out
+    assert f"in {other}, {ours}, and in older versions of the summaries made from it." in out
     assert subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], check=True, capture_output=True).stdout == head
     with opened(root) as memory:
         clean(memory)
@@ -721,11 +728,11 @@ def test_where_its_rare_words_still_stand_is_listed(memory: Memory, root: Path) 
     write(root, "models/alice/alice-1.sync-conflict-20261129-201530-ABCDEFG.md", "Zanzibar!")
     found = {trace.path: trace.words for trace in memory.forget(secret(root).stem).traces}
     assert found == {
-        "sessions/s.md": ("lane", "marguerit", "thornappl"),
-        "entities/marguerite-x7q2.md": ("marguerit",),
-        ".trash/old.md": ("quinc", "tree"),
+        "sessions/s.md": ("Lane", "Marguerite", "Thornapple"),
+        "entities/marguerite-x7q2.md": ("marguerite",),
+        ".trash/old.md": ("quince",),
         "topics/t.md": (link, *found["topics/t.md"][1:]),
-        "models/alice/alice-1.sync-conflict-20261129-201530-ABCDEFG.md": ("zanzibar",),
+        "models/alice/alice-1.sync-conflict-20261129-201530-ABCDEFG.md": ("Zanzibar",),
     }
 
 
@@ -748,3 +755,195 @@ def test_a_count_that_no_forgotten_note_explains_is_a_fault(memory: Memory, root
     )
     memory.advance()
     clean(memory)
+
+
+# What answers show before it is taken out
+
+
+def everything_said(memory: Memory, root: Path) -> str:
+    """Ask every verb that shows a summary, without letting a model grow."""
+    said = [repr(memory.load(["alice", "bob"])), repr(memory.map())]
+    said += [repr(memory.load(["alice"], tier=str(tier))) for tier in range(3)]
+    said += [repr(memory.expand(path.stem, depth=3)) for path in sorted(root.glob("models/*/tier-*/*.md"))]
+    said += [repr(memory.expand(path.relative_to(root).as_posix()[:-3])) for path in root.glob("models/*/retired/*.md")]
+    said += [repr(memory.recall(query, kinds=kinds).hits) for query in RARE for kinds in ((), ("summary", "retired"))]
+    lines = io.BytesIO()
+    memory.export_jsonl(lines, everything=True)
+    reader = Reader(memory, Served())
+    paths = [path for path in contents(root) if path.startswith("models/")]
+    said += [reader.text(path) for path in paths if "/tier-" in path or "/retired/" in path]
+    said += [repr(drawn.file(reader, path, 1)) for path in paths if "/tier-" in path or "/retired/" in path]
+    return "\n".join([*said, lines.getvalue().decode()])
+
+
+@pytest.mark.parametrize("part", ["tier-0", "tier-1", "tier-2", "retired", ""])
+def test_no_answer_shows_what_an_old_copy_brought_back(grown: Path, root: Path, part: str) -> None:
+    with opened(root) as memory:
+        memory.load(["alice"])
+        memory.forget(secret(root).stem)
+        for folder in [f"models/{model}/{part}" for model in ("alice", "bob")] if part else ["models"]:
+            if (grown / folder).is_dir():
+                merge(grown / folder, root / folder)
+        told = [path for path in holding(root) if "/tier-" in path or "/retired/" in path]
+        assert told
+        said = everything_said(memory, root)
+        assert not [word for word in RARE if word in said.lower()]
+        assert TAKEN in said
+        memory.advance()
+        assert TAKEN not in everything_said(memory, root)
+
+
+def test_a_note_is_not_found_by_what_a_summary_still_tells(grown: Path, root: Path) -> None:
+    with opened(root) as memory:
+        memory.forget(secret(root).stem)
+        merge(grown / "models/alice/tier-0", root / "models/alice/tier-0")
+        assert memory.recall('"Zanzibar ledger"').hits == ()
+        assert [memory.recall(word, kinds=kinds).hits for word in RARE for kinds in ((), ("summary",))] == [()] * 10
+        assert memory.recall("soup -Zanzibar").hits
+        (why,) = memory.why(summaries(root, tier="0")[1].stem, "Zanzibar").reasons[-1:]
+        assert why
+
+
+def test_a_batch_for_an_agent_holds_nothing_that_was_forgotten(grown: Path, root: Path) -> None:
+    write(root, "pyramid.toml", SMALL.replace("fan_in = 2", "fan_in = 3"))
+    with opened(root) as memory:
+        memory.forget(secret(root).stem)
+        shutil.rmtree(root / "models/alice")
+        merge(grown / "models/alice", root / "models/alice")
+        for tier in (1, 2):
+            shutil.rmtree(root / f"models/alice/tier-{tier}")
+        due = memory.next_rollup(["alice"])
+        assert due
+        assert due.tier == 1
+        assert not [word for item in due.items for word in RARE if word in f"{item}".lower()]
+
+
+def test_without_tombstones_nothing_is_worked_out(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        pytest.fail("it was worked out")
+
+    monkeypatch.setattr("pyramid_fs.forget.planned", fail)
+    assert memory.load(["alice"]).models
+    assert memory.recall("Zanzibar").hits
+
+
+# What is left elsewhere
+
+
+def test_an_interrupted_import_does_not_write_it_again(root: Path) -> None:
+    path = root.parent / "in.jsonl"
+    lines = [
+        {"models": ["dora", "ella"], "text": text, "created": "2026-03-01T10:00:00Z"} for text in (SECRET, "Soup.")
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with opened(root) as memory:
+        assert memory.import_jsonl(path).notes == 2
+        made = next(root.glob("models/dora/2026-03/*-marguerite-*.md")).stem
+        for ledger in root.glob("ledger/*.jsonl"):
+            ledger.unlink()  # a kill came before it was written
+        memory.forget(made)
+        again = memory.import_jsonl(path)
+        assert (again.notes, again.left_out) == (0, {"notes that were forgotten here": 1})
+    assert [file for file in holding(root) if "dora" in file or "ella" in file] == []
+
+
+def test_the_second_time_git_is_looked_through_for_its_paths(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    commit(root)
+    ours, other = (path(root).relative_to(root).as_posix() for path in (secret, embed))
+    handle = secret(root).stem
+    cli(root, "forget", handle, "--yes", capsys=capsys)
+    _, out, _ = cli(root, "forget", handle, "--yes", capsys=capsys)
+    assert "forgotten before" in out
+    assert f"`git filter-repo --path {ours} --path {other} --invert-paths`" in out
+    assert "older versions of the summaries made from it" in out
+
+
+def test_of_a_note_that_no_summary_has_git_holds_the_note_alone(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(root, "models/alice/falcon pier.md", "A falcon over the pier.\n")
+    commit(root)
+    for _ in range(2):
+        _, out, _ = cli(root, "forget", "falcon pier", "--yes", capsys=capsys)
+        assert "`git filter-repo --path 'models/alice/falcon pier.md' --invert-paths`" in out
+        assert "summaries" not in out
+
+
+def test_a_vault_that_is_a_folder_of_a_repository_has_its_paths_from_there(root: Path) -> None:
+    write(root, "models/alice/z.md", "A falcon over the pier.\n")
+    commit(root.parent)
+    with opened(root) as memory:
+        assert memory.forget("z").git_paths == ("vault/models/alice/z.md",)
+
+
+def test_where_git_knows_no_path_nothing_is_said_of_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    commit(root)
+    write(root, "models/alice/z.md", "A falcon over the pier.\n")
+    _, out, _ = cli(root, "forget", "z", "--yes", capsys=capsys)
+    assert "Git" not in out
+
+
+def test_what_a_kill_left_half_written_goes_with_it(memory: Memory, root: Path) -> None:
+    old, young, other = (root / f"models/bob/.pyramid-{name}.tmp" for name in ("00ab12", "00cd34", "00ef56"))
+    for path in (old, young):
+        path.write_text(SECRET)
+    other.write_text("Number 2 was a day at the harbour.")
+    for path in (old, other):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    plan = memory.forget_plan(secret(root).stem)
+    assert old.exists()
+    found = memory.forget(secret(root).stem)
+    assert plan.removed == found.removed
+    assert "models/bob/.pyramid-00ab12.tmp" in found.removed
+    assert [trace.path for trace in found.traces] == ["models/bob/.pyramid-00cd34.tmp"]
+    assert (old.exists(), young.exists(), other.exists()) == (False, True, True)
+
+
+@pytest.mark.parametrize("verb", ["create", "replace"])
+def test_ctrl_c_in_the_middle_of_a_write_leaves_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "model/note.md"
+    if verb == "replace":
+        write(tmp_path, "model/note.md", "old")
+    before = contents(tmp_path)
+    monkeypatch.setattr(os, "fsync", interrupted)
+    monkeypatch.setattr(files, "sync_folder", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        files.create(path, SECRET.encode()) if verb == "create" else files.replace(path, SECRET.encode(), b"old")
+    assert contents(tmp_path) == before
+    assert path.parent.exists() == (verb == "replace")
+
+
+def test_words_of_any_text_are_no_trace(memory: Memory, root: Path) -> None:
+    made = memory.record("Because everyone would have thought about the Kestrel-house, nicht wahr?", ["alice"])
+    write(root, "sessions/s.md", "Everyone thought that this would have been because of her. Nicht immer.")
+    write(root, "sessions/t.md", "The kestrel flew.")
+    assert [(t.path, t.words) for t in memory.forget(made.handle).traces] == [("sessions/t.md", ("kestrel",))]
+
+
+def test_what_goes_because_its_name_and_text_are_the_same_is_said(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for model in ("alice", "bob"):
+        write(root, f"models/{model}/daily.md", "A falcon over the pier.\n")
+    write(root, "models/bob/shown.md", "![[alice/daily]]\n")
+    for option in ("--dry-run", "--yes"):
+        _, out, _ = cli(root, "forget", "bob/daily", option, capsys=capsys)
+        assert "models/alice/daily.md (of the same name and text" in out
+        assert "models/bob/shown.md (of the same name and text" in out
+        assert "models/bob/daily.md\n" in out
+    with opened(root) as memory:
+        assert memory.doctor() == []
+
+
+def test_the_text_under_another_name_is_a_hint_of_doctor(memory: Memory, root: Path) -> None:
+    memory.forget(secret(root).stem)
+    assert memory.doctor() == []
+    write(root, "models/alice/my copy.md", f"{SECRET}\n")
+    (found,) = memory.doctor()
+    assert (found.path, found.fix) == ("models/alice/my copy.md", "`pyramid forget 'my copy'`, if that is meant")
+    assert found.reason == "it has the text of a note that was forgotten"
+    memory.forget("my copy")
+    assert memory.doctor() == []

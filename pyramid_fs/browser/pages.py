@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from pyramid_fs import context, curation, layout, pyramid, texts, views
+from pyramid_fs import context, curation, forget, layout, pyramid, texts, views
 from pyramid_fs.browser import drawing, markup
 from pyramid_fs.browser.reading import Item, Pages, Reader, Shown, between, counted, cut, digest, entries, entry
 from pyramid_fs.errors import NoSuchHandle, NoSuchModel, PyramidError, UsageError
@@ -273,7 +273,11 @@ def _of_summary(reader: Reader, summary: Summary, home: str) -> dict[str, Any]:
         "facts": facts,
         "above": _above(reader, state, state.parents.get(summary.handle, "")),
         "below": [reader.item(entry(source, state), home) for source in sources],
-        "missing": [place.removeprefix("?") for place in places if place.startswith("?")],
+        "missing": [
+            place.removeprefix("?")
+            for place, source in zip(places, summary.sources, strict=True)
+            if place.startswith("?") and forget.is_named(reader.memory.census, source)
+        ],
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from pyramid_fs import curation, files, kinds, layout, links, paging, pyramid, times, views
+from pyramid_fs import curation, files, forget, kinds, layout, links, paging, pyramid, times, views
 from pyramid_fs import format as formats
 from pyramid_fs.browser import markup
 from pyramid_fs.errors import DiskError
@@ -78,7 +78,7 @@ class Reader:
     def page_of(self, path: str) -> Page:
         """Read a file of the vault by the path that the catalog knows; an empty page where it is gone."""
         try:
-            return self.memory.vault.page(path)
+            return forget.page(self.memory.census, path)
         except FileNotFoundError:
             return formats.Page()
         except DiskError as error:

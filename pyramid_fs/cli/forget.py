@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """So many files in which words still stand are listed; `--json` lists all."""
+ALIKE = " (of the same name and text: the line that keeps a note forgotten can't tell the two apart)"
 SHOWN_WORDS = 8
 """So many words of each."""
 
@@ -67,7 +69,8 @@ def _done(found: Forgotten) -> Iterator[str]:
     if not (found.removed or found.written or found.retired or found.emptied or found.tombstones):
         yield f"{found.handle} was forgotten before, and nothing is left to do."
         return
-    yield from (f"{would}: {path}" for path in found.removed)
+    for path in found.removed:
+        yield f"{would}: {path}{ALIKE if path in found.alike else ''}"
     if not found.removed:
         yield f"{found.handle} was deleted before; what is left of it is taken out."
     yield from _listed("Would write again without it" if found.is_dry else "Written again without it", found.written)
@@ -97,12 +100,16 @@ def _traces(found: Forgotten) -> Iterator[str]:
 
 
 def _git(found: Forgotten) -> Iterator[str]:
-    if found.in_git:
-        yield (
-            f"Git history still holds its text: in {found.git_path}, and in older versions of the summaries above. "
-            f"The store never changes history; `git filter-repo --path {found.git_path} --invert-paths` would, "
-            "here and in every clone."
-        )
+    if not found.git_paths:
+        return
+    more = ", and in older versions of the summaries made from it" if found.is_summary_in_git else ""
+    command = " ".join(f"--path {shlex.quote(path)}" for path in found.git_paths)
+    yield (
+        f"Git history still holds its text: in {', '.join(found.git_paths)}{more}. "
+        f"The store never changes history; `git filter-repo {command} --invert-paths` would take "
+        f"{'that file' if len(found.git_paths) == 1 else 'those files'} out, here and in every clone"
+        f"{'; the summaries stay in it' if more else ''}."
+    )
 
 
 COMMANDS = {"forget": forget}
