@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyramid_fs import context, files, kinds, layout, links, times
-from pyramid_fs.errors import ExistsAlready, Locked, PyramidError, UsageError
+from pyramid_fs.errors import ExistsAlready, Locked, PyramidError, RefusedWrite, UsageError
 from pyramid_fs.notes import Card, Summary
 
 if TYPE_CHECKING:
@@ -56,9 +56,12 @@ class Forgotten:
     """Models, or summaries that a model was to write, with the reason."""
     traces: tuple[Trace, ...]
     """Files in which its rare words still stand, those with the most first."""
-    in_git: bool
-    """Whether the history of the vault's repository still holds its text."""
-    git_path: str
+    alike: tuple[str, ...] = ()
+    """Those of the paths that are another note's, of the same name and text: no tombstone can tell them apart."""
+    git_paths: tuple[str, ...] = ()
+    """Files of it that the history of the vault's repository still holds, by their paths in the repository."""
+    is_summary_in_git: bool = False
+    """Whether older versions of summaries that were made from it stand there as well."""
     exit_code: int = 0
 
 
@@ -120,23 +123,58 @@ class Changing:
         return legal
 
     def rename_model(self, name: str, to: str) -> str:
-        """Rename a model: its folder and its card. No link changes, and nothing is summarized again."""
-        from pyramid_fs import issue
+        """Rename a model: its folder and its card. No link changes, and nothing is summarized again.
+
+        A folder without a card, as a rename by hand leaves one, joins the model of that name, file by file. The ledger
+        keeps the name, so that what another clone adds under the old one follows.
+        """
+        from pyramid_fs import issue, renaming
 
         self.vault.write_allowed()
         (known,), legal = self._named([name]), layout.legal(to)
+        self.census.refresh()
         others = [other for other in self.census.models() if other != known]
         if taken := next((other for other in others if layout.same_name(legal, other)), None):
-            raise ExistsAlready(f"model {taken!r} exists already")
-        folder = self.vault.root / layout.MODELS
-        self.census.refresh()
-        card = self.census.now(known).card
+            if renaming.has_card(self.census, known):
+                raise ExistsAlready(f"model {taken!r} exists already")
+            return self._join(known, taken)
+        if legal == known:
+            return legal
+        folder, card = self.vault.root / layout.MODELS, self.census.now(known).card
+        self._note_rename(known, legal)
         with files.locked(self._cache / issue.grow_lock(known), GROW_WAIT):
             files.rename_folder(folder / known, folder / legal)
         if card and layout.same_name(card.handle, known):
             _rename_card(folder / legal / card.path.rpartition("/")[2], folder / legal / f"{legal}.md")
         self._point_to(legal, known)
         return legal
+
+    def _note_rename(self, known: str, to: str) -> None:
+        from pyramid_fs import renaming
+
+        entry = renaming.line(known, to, self._clock(), self.census.renames)
+        self.vault.add_to_ledger(files.machine(self._cache.parent), [entry])
+
+    def _join(self, known: str, to: str) -> str:
+        """Move the rest of a model after it; raise RefusedWrite for what can't be moved."""
+        from pyramid_fs import renaming
+
+        self._note_rename(known, to)
+        if stays := renaming.carry_locked(self.census, self._cache, known, to, GROW_WAIT).stays:
+            listing = ", ".join(stays[:12])
+            raise RefusedWrite(f"{to} holds other texts under these names, so they stay: {listing}; rename them")
+        return to
+
+    def mend(self) -> list[str]:
+        """Settle what git left, and move what came under the old name of a model; give a line for each file."""
+        from pyramid_fs import doctor, marks, mending, renaming
+
+        self.census.refresh()
+        marked = [problem.path for problem in doctor.examine(self.census) if problem.reason == marks.REASON]
+        machine = files.machine(self._cache.parent)
+        done = mending.mend(self.vault, marked, machine, times.spell(self._clock()))
+        self.census.refresh()
+        return [*done, *renaming.settle_all(self.census, self._cache, GROW_WAIT)]
 
     def _point_to(self, model: str, before: str) -> None:
         """Have the cards of models that were folded into one name it as it is called now."""
@@ -189,27 +227,30 @@ class Changing:
 
     def forget_plan(self, handle: str) -> Forgotten:
         """Say what `forget` would do."""
-        from pyramid_fs import forget, traces
+        from pyramid_fs import forget
 
         self.census.refresh()
         target = forget.find(self.census, handle)
         found = self._due_to_forget(target)
         cuts = [cut for plan in found.values() for cut in (*plan.emptied, *plan.blanked, *plan.written, *plan.bare)]
         changed = {*target.paths, *(cut.before.path for cut in cuts)}
+        found_in, left = self._traces(target, changed)
+        git_paths, has_summaries = self._in_git(target)
         return Forgotten(
             vault=str(self.vault.root),
             handle=target.handle,
             is_dry=True,
-            removed=target.paths,
+            removed=(*target.paths, *left),
             tombstones=len(forget.tombstones(target, self.census.forgotten, "")),
             written=tuple(cut.before.handle for plan in found.values() for cut in plan.written),
             drafts=(),
             retired=tuple(cut.before.handle for plan in found.values() for cut in plan.bare),
             emptied=tuple(cut.before.path for plan in found.values() for cut in plan.emptied),
             failed={},
-            traces=tuple(traces.find(self.vault.root, traces.rare(_said(target)), _names(target), changed)),
-            in_git=traces.in_git(self.vault.root, target.paths, target.handle),
-            git_path=target.paths[-1] if target.paths else f"{target.handle}.md",
+            traces=found_in,
+            alike=target.alike,
+            git_paths=git_paths,
+            is_summary_in_git=has_summaries or bool(git_paths and cuts),
         )
 
     def forget(
@@ -224,12 +265,12 @@ class Changing:
         Its tombstone is written first: what a kill leaves undone the next writing verb does. Its text is taken out at
         once, by whole sentences of the notes left; then the summarizer writes those drafts, of which `step` is told.
         """
-        from pyramid_fs import forget, traces
+        from pyramid_fs import forget
 
         self.vault.write_allowed()
         self.census.refresh()
         target, done = forget.find(self.census, handle), _Forgetting()
-        in_git = traces.in_git(self.vault.root, target.paths, target.handle)
+        git_paths, has_summaries = self._in_git(target)
         lines = forget.tombstones(target, self.census.forgotten, times.spell(self._clock()))
         self.vault.add_to_ledger(files.machine(self._cache.parent), lines)
         forget.remove(self.vault.root, target)
@@ -240,22 +281,44 @@ class Changing:
             done.failed[shut.path], done.exit_code = f"{shut.reason}: what lies there was not looked at", 40
         self._write_drafts(done, step, told)
         self._drop_derived()
+        found_in, left = self._traces(target)
+        for path in left:
+            files.remove(self.vault.root / path)
         return Forgotten(
             vault=str(self.vault.root),
             handle=target.handle,
             is_dry=False,
-            removed=target.paths,
+            removed=(*target.paths, *left),
             tombstones=len(lines),
             written=tuple(each for written in done.written.values() for each in written),
             drafts=tuple(done.drafts),
             retired=tuple(done.retired),
             emptied=tuple(done.emptied),
             failed=done.failed,
-            traces=tuple(traces.find(self.vault.root, traces.rare(_said(target)), _names(target))),
-            in_git=in_git,
-            git_path=target.paths[-1] if target.paths else f"{target.handle}.md",
+            traces=found_in,
+            alike=target.alike,
+            git_paths=git_paths,
+            is_summary_in_git=has_summaries or bool(git_paths and (done.written or done.retired or done.emptied)),
             exit_code=done.exit_code,
         )
+
+    def _traces(self, target: Target, without: Collection[str] = ()) -> tuple[tuple[Trace, ...], list[str]]:
+        """Find where words of a note still stand, and which of that a kill left half-written."""
+        from pyramid_fs import traces
+
+        found = traces.find(self.vault.root, traces.rare(_said(target)), _names(target), without)
+        left = traces.left(self.vault.root, found)
+        return tuple(trace for trace in found if trace.path not in left), left
+
+    def _in_git(self, target: Target) -> tuple[tuple[str, ...], bool]:
+        """List the files of a note that git holds; of one that is gone say, too, whether summaries there tell of it."""
+        from pyramid_fs import history, traces
+
+        root, names = self.vault.root, _names(target)
+        found = traces.in_git(root, target.paths, names, {version.digest for version in target.versions})
+        others, summaries = ([], []) if target.paths or not found else traces.naming_in_git(root, names)
+        top = history.prefix(root) if found else ""
+        return tuple(f"{top}{path}" for path in dict.fromkeys((*found, *others))), bool(summaries)
 
     def _due_to_forget(self, target: Target) -> dict[str, Plan]:
         from pyramid_fs import forget

@@ -117,8 +117,7 @@ def listing(root: Path) -> Iterator[Conflict]:
 
 def look(root: Path, copy: str) -> Conflict:
     """Say what a copy is a copy of, and whether they differ."""
-    folder, _, name = copy.rpartition("/")
-    original = f"{folder}/{layout.original_of(name)}" if folder else layout.original_of(name)
+    original = _original(root, copy)
     try:
         there = files.read(root / original)
     except FileNotFoundError:
@@ -126,6 +125,20 @@ def look(root: Path, copy: str) -> Conflict:
     except DiskError:
         return Conflict(copy, original, is_alone=False, is_same=False)
     return Conflict(copy, original, is_alone=False, is_same=_lines(there) == _lines(_read(root, copy)))
+
+
+def _original(root: Path, copy: str) -> str:
+    """Give the path of what a copy is of, as the disk spells it: a tool may compose the letters of a name otherwise."""
+    folder, _, name = copy.rpartition("/")
+    wanted = layout.original_of(name)
+    if not (root / folder / wanted).exists():
+        same = (n for n in files.names(root, folder) if _nfc(n) == _nfc(wanted))
+        wanted = next(same, wanted)
+    return f"{folder}/{wanted}" if folder else wanted
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 def _lines(data: bytes) -> bytes:

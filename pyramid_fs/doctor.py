@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from pyramid_fs import conflicts, curation, files, forget, layout, marks, mending
+from pyramid_fs import conflicts, curation, files, forget, history, layout, marks, mending, renaming, times
+from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, Problem
 from pyramid_fs.notes import Card, Curated, Kind, Note, Shaped, Summary
 
@@ -60,7 +61,10 @@ def examine(census: Census) -> list[Problem]:
         *_leftovers(census),
         *_strays(census),
         *_cards(census),
+        *renaming.problems(census),
         *_forgotten(census),
+        *_told_again(census),
+        *_edited(census),
         *_to_forget(census),
         *_held(census),
         *_unclear(census),
@@ -70,11 +74,19 @@ def examine(census: Census) -> list[Problem]:
 
 
 def _copies(census: Census) -> Iterator[Problem]:
-    """Yield the conflict copies of sync tools and of git, and the notes that look like copies."""
+    """Yield the conflict copies of sync tools and of git."""
     for found in conflicts.listing(census.vault.root):
         where = f"of {found.original}, which is gone" if found.is_alone else f"of {found.original}"
         what = "the same text" if found.is_same else "it is not read as a note"
         yield Problem(found.copy, f"a conflict copy {where}: {what}", _resolve(found.copy))
+
+
+def hints(census: Census) -> list[Problem]:
+    """List what may be meant as it is, and may not: the notes that look like copies of others, sorted by path."""
+    return sorted(_alike(census))
+
+
+def _alike(census: Census) -> Iterator[Problem]:
     notes = [note for model in census.models() for note in census.now(model).state.notes]
     for note, other in conflicts.alike(notes):
         same = "text" if note.digest == other.digest else "date"
@@ -121,6 +133,36 @@ def _forgotten(census: Census) -> Iterator[Problem]:
         if isinstance(file, Note) and (census.is_forgotten(file) or (file.embed and file.path not in shown)):
             reason = "it was forgotten, and an old copy brought it back: it is no note"
             yield Problem(file.path, reason, f"`pyramid forget {file.handle}` removes it again")
+
+
+def _edited(census: Census) -> Iterator[Problem]:
+    """Yield the notes of which another version was forgotten: an old copy that was edited elsewhere came back."""
+    marks_of = {mark for mark, _ in census.forgotten}
+    for file in census.values() if marks_of else ():
+        if not isinstance(file, Note) or file.embed or not file.digest or census.is_forgotten(file):
+            continue
+        if forget.hashed(file.handle) in marks_of and _is_same_note(census, file):
+            reason = "it is an edited copy of a note that was forgotten, or another one of its name"
+            yield Problem(file.path, reason, f"`pyramid forget {shlex.quote(file.handle)}`, or give it another name")
+
+
+def _is_same_note(census: Census, note: Note) -> bool:
+    """Whether nothing says that it is another note: git knows its file, and no version of it was forgotten."""
+    if note.handle.startswith(times.stamp(note.created)):
+        return True  # the store drew the name, and no other note has it
+    old = list(history.versions(census.vault.root, note.path))
+    mark = forget.hashed(note.handle)
+    return not old or any((mark, pages.digest(pages.read(data).body)) in census.forgotten for data in old)
+
+
+def _told_again(census: Census) -> Iterator[Problem]:
+    """Yield the notes that say under another name what was forgotten: a person may have meant that."""
+    digests = {digest for _, digest in census.forgotten}
+    for model in census.models() if digests else ():
+        for note in census.now(model).state.notes:
+            if not note.text_path and note.digest in digests:
+                fix = f"`pyramid forget {shlex.quote(note.handle)}`, if that is meant"
+                yield Problem(note.path, "it has the text of a note that was forgotten", fix)
 
 
 def _to_forget(census: Census) -> Iterator[Problem]:

@@ -729,6 +729,13 @@ class Memory(Shaping, Changing, Moving, Past):
         self.census.refresh()
         return doctor.examine(self.census)
 
+    def hints(self) -> list[Problem]:
+        """List what is no problem and may not be meant as it is: notes that look like copies of others."""
+        from pyramid_fs import doctor
+
+        self.census.refresh()
+        return doctor.hints(self.census)
+
     def conflict(self, copy: str) -> conflicts.Conflict:
         """Find a conflict copy by its path or name; raise NoSuchHandle for what is none."""
         from pyramid_fs import conflicts

@@ -246,14 +246,15 @@ def _is_ledger(path: str) -> bool:
     return path.startswith(f"{layout.LEDGER}/") and path.endswith(".jsonl")
 
 
-def mend(vault: Vault, marked: Iterable[str]) -> list[str]:
+def mend(vault: Vault, marked: Iterable[str], machine: str, at: str) -> list[str]:
     """Settle what a stopped merge left, and the files in `marked`, which hold markers; give the paths that changed.
 
     Git is told of the paths that it waits for, and of the conflict copies laid beside them; nothing is committed.
+    A tombstone that an edited copy of a forgotten note needs goes to the ledger of `machine`.
     """
     vault.write_allowed()
     left = [file for file in unmerged(vault.root) if _is_mendable(file.path)]
-    mender = _Mender(vault)
+    mender = _Mender(vault, machine, at)
     moved = _moved_twice(left)
     for one, other, base in moved:
         mender.reunite(one, other, base)
@@ -281,8 +282,8 @@ def _moved_twice(left: Sequence[Unmerged]) -> list[tuple[Unmerged, Unmerged, str
 class _Mender:
     """Carries out what is decided, and holds what git is to be told."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(self, vault: Vault, machine: str, at: str) -> None:
+        self._vault, self._machine, self._at = vault, machine, at
         self._git = Git(vault.root)
         self.told: list[str] = []
         self.changed: set[str] = set()
@@ -296,7 +297,7 @@ class _Mender:
         if ours is not None and theirs is not None:
             self._both(file.path, texts.get(1), ours, theirs)
         elif (text := ours if theirs is None else theirs) is not None:
-            self._one(file.path, text)
+            self._one(file.path, texts.get(1), text, file.blobs[THEIRS if ours is None else OURS])
 
     def _both(self, path: str, base: bytes | None, ours: bytes, theirs: bytes) -> None:
         now = self._read(path)
@@ -308,14 +309,26 @@ class _Mender:
         elif found := _sides(now, in_code=True):  # a person has begun to settle it: their words stay
             self._settled(path, now, merging.settle(path, *found, join))
 
-    def _one(self, path: str, text: bytes) -> None:
-        """Keep a text that one side deleted and the other changed, unless it was forgotten."""
-        now = self._read(path)
-        if merging.is_tombstoned(path, text, self._forgotten()):
+    def _one(self, path: str, base: bytes | None, text: bytes, blob: str) -> None:
+        """Keep a text that one side deleted and the other changed, unless it, or what it was made of, was forgotten."""
+        now, forgotten = self._read(path), self._forgotten()
+        is_named = merging.is_tombstoned(path, text, forgotten)
+        if is_named or (base is not None and merging.is_tombstoned(path, base, forgotten)):
+            if not is_named:
+                self._forget(path, text, blob)
             if now == text:
-                (self._vault.root / path).unlink()
+                files.remove(self._vault.root / path)
         elif now is None:
             self._put(path, None, text)
+
+    def _forget(self, path: str, text: bytes, blob: str) -> None:
+        """Keep an edited copy of a forgotten note away, too, and say how to see it once more."""
+        ledger = f"{layout.LEDGER}/{self._machine}.jsonl"
+        self._vault.add_to_ledger(self._machine, [{**merging.tombstone(path, text), "at": self._at}])
+        self.told.append(ledger)
+        self.changed.discard(path)
+        how = f"`git cat-file blob {blob[:12]}` shows what it said"
+        self.changed.add(f"{path} (removed: it is an edited copy of a note that was forgotten; {how})")
 
     def reunite(self, one: Unmerged, other: Unmerged, base: str) -> None:
         """Make one file again of a note that was moved to two places, at the place that sorts first."""

@@ -220,7 +220,13 @@ def original_of(path: str) -> str:
     return f"{folder}{slash}{found[1]}.md" if found else ""
 
 
-def is_tombstoned(path: str, data: bytes, forgotten: Sequence[tuple[str, str]] | frozenset[tuple[str, str]]) -> bool:
-    """Whether a tombstone names the text: by the digest of its handle and its own."""
+def tombstone(path: str, data: bytes) -> dict[str, str]:
+    """Spell the ledger line that keeps a text forgotten: the digest of its handle, and its own."""
     handle = hashlib.sha256(layout.handle(path).encode("utf-8", "replace")).hexdigest()
-    return (handle, pages.digest(pages.read(data).body)) in forgotten
+    return {"forgot": handle, "digest": pages.digest(pages.read(data).body)}
+
+
+def is_tombstoned(path: str, data: bytes, forgotten: Sequence[tuple[str, str]] | frozenset[tuple[str, str]]) -> bool:
+    """Whether a tombstone names the text."""
+    named = tombstone(path, data)
+    return (named["forgot"], named["digest"]) in forgotten

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pyramid_fs import Memory, curation, kinds, layout, settings
+from pyramid_fs import Memory, curation, kinds, layout, renaming, settings
 from pyramid_fs import format as pages
 from pyramid_fs.notes import Card, Curated, Entity, Kind, Note, Session, Shaped, Summary
 from pyramid_fs.vault import find_zone, make_vault
@@ -122,8 +122,11 @@ def test_the_ledgers_lines_are_what_backfill_and_import_read(tmp_path: Path) -> 
         ledger = list(memory.vault.ledger())
         memory.vault.add_to_ledger("other", ledger)
     assert (tmp_path / "vault/ledger/other.jsonl").read_text() == lines
+    assert renaming.followed(ledger) == {"kitchen": "cuisine"}
+    assert renaming.line("kitchen", "cuisine", datetime(2026, 11, 29, 20, 17, tzinfo=UTC), []) == ledger[-1]
     assert [sorted(entry) for entry in ledger] == [
         ["at", "digest", "made", "source", "turns"], ["at", "begun"], ["at", "chars", "made", "source"],
+        ["at", "renamed", "to"],
     ]  # fmt: skip
 
 

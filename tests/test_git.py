@@ -323,6 +323,84 @@ def test_a_renamed_model_takes_what_was_written_meanwhile_along(home: Path, *, d
     assert other.unmerged() == ""
 
 
+SMALL = "format = 1\n[pyramid]\nbatch_notes = 3\nfan_in = 2\n"
+
+
+def days(model: str, month: int, count: int, who: str) -> dict[str, str]:
+    """Make notes that lie in a folder of their month."""
+    made = f"2026-{month:02}"
+    return {
+        f"models/{model}/{made}/{day}-{who}.md": f"---\ncreated: {made}-{day:02}\n---\n{who} fed {day} hens.\n"
+        for day in range(1, count + 1)
+    }
+
+
+def lies(clone: Clone) -> dict[str, set[str]]:
+    """Give the folders of each model that hold something."""
+    found: dict[str, set[str]] = {}
+    for path in clone.texts():
+        if path.startswith("models/"):
+            _, model, *folders = path.split("/")[:-1]
+            found.setdefault(model, set()).update(folders)
+    return found
+
+
+def loop(clone: Clone, *, code: int | None = 0) -> None:
+    """Do once what the README's loop does."""
+    clone.git("add", "-A")
+    clone.git("commit", "-q", "-m", "work", code=None)
+    if "CONFLICT" in clone.pull(code=None):
+        clone.pyramid("doctor", "--mend", code=1)
+    clone.pyramid("advance")
+    clone.git("add", "-A")
+    clone.git("commit", "-q", "-m", "work", code=None)
+    clone.pyramid("verify")
+    clone.push()
+
+
+@pytest.mark.parametrize(
+    ("new", "is_first"),
+    [("cuisine", True), pytest.param("zuppa", False, marks=pytest.mark.slow)],
+)
+def test_what_was_added_in_new_folders_under_an_old_name_follows_the_model(
+    home: Path, new: str, *, is_first: bool
+) -> None:
+    base = {"pyramid.toml": SMALL, "models/kitchen/kitchen.md": "---\ntype: model\n---\n"}
+    one, other = two(home, {**base, **days("kitchen", 3, 4, "ada")})
+    one.pyramid("advance")
+    loop(one)
+    loop(other)
+    one.pyramid("model", "rename", "kitchen", new)
+    one.write(days(new, 4, 4, "one"))
+    one.pyramid("advance")
+    other.write({**days("kitchen", 5, 9, "ben"), **days("kitchen/ben", 6, 3, "ben")})
+    other.pyramid("advance")
+    assert (other.root / "models/kitchen/tier-2").is_dir()
+    for clone in (one, other, one, other) if is_first else (other, one, other, one):
+        loop(clone)
+    assert one.texts() == other.texts()
+    assert set(lies(one)) == {"alice", new}
+    assert {"2026-05", "ben", "2026-06", "tier-2"} <= lies(one)[new]
+    for clone in (one, other):
+        clone.pyramid("doctor")
+        assert not (clone.root / "models/kitchen").exists()
+
+
+def test_a_mend_moves_what_came_under_an_old_name(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = two(home, {NOTE: BASE[NOTE]})
+    one.pyramid("model", "rename", "alice", "ally")
+    one.commit()
+    other.commit({"models/alice/2026-12/new.md": "Written meanwhile.\n"})
+    meet(one, other)
+    other.pyramid("doctor", code=1)
+    said = capsys.readouterr().out
+    assert "it is what came under the old name of ally" in said
+    assert "`pyramid advance ally` moves it there" in said
+    other.pyramid("doctor", "--mend")
+    assert "Mended: models/ally/2026-12/new.md" in capsys.readouterr().out
+    assert sorted(lies(other)) == ["ally"]
+
+
 def test_what_the_driver_cant_settle_is_left_with_markers(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +486,44 @@ def test_a_text_that_one_side_deleted_and_the_other_changed_stays_but_for_a_tomb
     assert other.texts()[NOTE] == "Beans, again.\n"
     assert forgotten not in other.texts()
     assert other.unmerged() == ""
+
+
+def test_an_edited_copy_of_a_note_that_was_forgotten_does_not_come_back(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forgotten, text = "models/alice/secret.md", "A secret of hers.\n"
+    one, other = two(home, {**BASE, forgotten: text})
+    one.pyramid("forget", "secret", "--yes")
+    one.commit()
+    other.commit({NOTE: "Beans, again.\n", forgotten: f"{text}And more of it.\n"})
+    meet(one, other, code=1)
+    capsys.readouterr()
+    other.pyramid("doctor", "--mend", code=1)
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if forgotten in line]
+    assert said.startswith(f"Mended: {forgotten} (removed: it is an edited copy of a note that was forgotten")
+    (blob,) = re.findall(r"`git cat-file blob (\w+)`", said)
+    assert other.git("cat-file", "blob", blob) == f"{text}And more of it.\n"
+    assert (forgotten in other.texts(), other.unmerged()) == (False, "")
+    other.git("commit", "-q", "--no-edit")
+    assert other.git("status", "--porcelain") == ""  # the new tombstone is in it
+    other.write({forgotten: f"{text}And more of it.\n"})
+    other.pyramid("doctor", code=1)
+    assert "it was forgotten, and an old copy brought it back" in capsys.readouterr().out
+
+
+def test_a_note_of_a_forgotten_ones_name_is_named_unless_git_knows_it_as_another(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forgotten, text = "models/alice/secret.md", "A secret of hers.\n"
+    one, _ = two(home, {NOTE: BASE[NOTE], forgotten: text, "models/bob/secret.md": "Where the key lies.\n"})
+    one.pyramid("forget", "alice/secret", "--yes")
+    one.write({forgotten: f"{text}And more of it.\n"})
+    capsys.readouterr()
+    one.pyramid("doctor", code=1)
+    said = capsys.readouterr().out
+    assert f"{forgotten}: it is an edited copy of a note that was forgotten" in said
+    assert "`pyramid forget secret`" in said
+    assert "models/bob" not in said
 
 
 def test_one_note_that_was_moved_to_two_places_is_one_again(home: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyramid_fs import Memory, changing, importers, vault
+from pyramid_fs import Memory, changing, files, importers, issue, renaming, vault
 from pyramid_fs import format as pages
 from pyramid_fs.cli import run
 from pyramid_fs.errors import ExistsAlready, NoSuchHandle, NoSuchModel, RefusedWrite, UsageError
@@ -108,6 +108,7 @@ def test_a_disk_that_folds_case_takes_a_new_spelling(
 
 def test_a_name_that_another_model_has_but_for_case_is_taken(memory: Memory, root: Path) -> None:
     write(root, "models/Bob/x.md", "A note of a like model.")
+    write(root, "models/Bob/Bob.md", "---\ntype: model\n---\n")
     for known, to in (("alice", "BOB"), ("Bob", "bob"), ("bob", "Bob")):
         with pytest.raises(ExistsAlready):
             memory.rename_model(known, to)
@@ -120,6 +121,140 @@ def test_a_person_s_own_file_is_not_overwritten_by_the_card(memory: Memory, root
     assert (root / "models/anna/anna.md").read_text() == "A note on Anna."
     assert "A friend." in (root / "models/anna/alice.md").read_text()
     assert memory.verify().balances
+
+
+# What comes under an old name
+
+
+def renames(memory: Memory) -> dict[str, str]:
+    return renaming.followed(memory.vault.ledger())
+
+
+@pytest.mark.parametrize(
+    ("steps", "now"),
+    [
+        (["a b"], {"a": "b"}),
+        (["a b", "b c"], {"a": "c", "b": "c"}),
+        (["a b", "b a"], {"b": "a"}),
+        (["a b", "a c"], {"a": "c"}),  # there was a new model of that name in between
+        (["a b", "b c", "d b"], {"a": "c", "d": "b"}),
+        (["a b", "b c", "c a"], {"b": "a", "c": "a"}),
+        (["a A"], {"a": "A"}),
+        (["é e"], {"é": "e"}),
+    ],
+)
+def test_a_name_is_followed_to_where_its_model_is_now(steps: list[str], now: dict[str, str]) -> None:
+    said: list[dict[str, str]] = []
+    for step in steps:
+        old, new = step.split()
+        said.append(renaming.line(old, new, NOW - timedelta(hours=len(said)), said))  # the clocks of machines differ
+    assert renaming.followed(reversed(said)) == now
+    bad: list[dict[str, object]] = [
+        {"renamed": "a", "to": 1, "at": "2026-11-29"},
+        {"renamed": "b", "to": "x"},
+        {"renamed": "c", "at": "2026"},
+    ]
+    assert renaming.followed([*bad, *said]) == now
+
+
+def test_what_comes_under_an_old_name_follows_it_through_all_names(memory: Memory, root: Path) -> None:
+    memory.rename_model("alice", "anna")
+    memory.rename_model("anna", "Anna")
+    for name in ("alice", "anna"):
+        write(root, f"models/{name}/2026-12/late.md", "Said under an old name.")
+        write(root, f"models/{name}/.DS_Store", "of a file manager")
+    write(root, "models/alice/2026-12/map.png", "a picture")
+    assert [(p.path, p.fix) for p in memory.doctor()] == [
+        ("models/alice", "`pyramid advance Anna` moves it there"),
+        ("models/anna", "`pyramid advance Anna` moves it there"),
+    ]
+    memory.archive_model("Anna")
+    memory.advance(["Anna"])
+    assert sorted(p.name for p in (root / "models").iterdir()) == ["Anna", "bob"]
+    assert sorted(p.name for p in (root / "models/Anna/2026-12").iterdir()) == ["late.md", "map.png"]
+    assert sums(memory)["Anna"] == (11, 10, 1)
+
+
+def test_a_new_model_of_an_old_name_is_one_of_its_own(memory: Memory, root: Path) -> None:
+    memory.rename_model("alice", "anna")
+    memory.create_model("alice")
+    write(root, "models/alice/new.md", "Of another Alice.")
+    memory.advance()
+    assert {name: notes for name, (notes, _, _) in sums(memory).items()} == {"alice": 1, "anna": 10, "bob": 1}
+    memory.rename_model("alice", "alina")
+    write(root, "models/alice/late.md", "Of that one, too.")
+    memory.advance()
+    assert (root / "models/alina/late.md").is_file()
+
+
+def test_a_model_that_was_renamed_back_is_left_alone(memory: Memory, root: Path) -> None:
+    memory.rename_model("alice", "anna")
+    memory.rename_model("anna", "alice")
+    write(root, "models/anna/x.md", "Said in between.")
+    assert renames(memory) == {"anna": "alice"}
+    memory.advance()
+    assert sums(memory) == {"alice": (11, 10, 1), "bob": (1, 0, 1)}
+
+
+def test_another_text_of_a_name_that_is_taken_stays_and_is_named(memory: Memory, root: Path) -> None:
+    memory.rename_model("alice", "anna")
+    same = (root / "models/anna/n0.md").read_bytes()
+    write(root, "models/alice/n0.md", same.decode())
+    for name in ("n3", "anna", "n6"):
+        write(root, f"models/alice/{name}.md", f"Another {name}, which a person wrote.")
+    before = (root / "models/anna/n3.md").read_bytes()
+    for _ in range(2):
+        done = memory.advance()
+        assert done.written == ()
+        assert [line.split(":")[0] for line in done.held] == ["alice"]
+        assert (root / "models/anna/n3.md").read_bytes() == before
+        named = {problem.path: problem for problem in memory.doctor()}
+        assert sorted(named) == [f"models/alice/{name}.md" for name in ("anna", "n3", "n6")]
+        assert "models/anna/n3.md says something else" in named["models/alice/n3.md"].reason
+        assert "under another name" in named["models/alice/n3.md"].fix
+    for number, path in enumerate(sorted(root.glob("models/alice/*.md"))):
+        path.rename(root / f"models/anna/moved-{number}.md")
+    memory.advance()
+    assert memory.doctor() == []
+    assert not (root / "models/alice").exists()
+
+
+def test_a_growing_model_of_the_new_name_makes_the_old_one_wait(memory: Memory, root: Path) -> None:
+    memory.rename_model("alice", "anna")
+    write(root, "models/alice/late.md", "Late.")
+    with files.locked(memory.cache / issue.grow_lock("anna"), 0), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyramid_fs.memory.GROW_WAIT", 0.0)
+        assert memory.advance(["alice"]).busy == ("alice",)
+    assert (root / "models/alice/late.md").is_file()
+    memory.advance(["alice"])
+    assert (root / "models/anna/late.md").is_file()
+
+
+@pytest.mark.parametrize("rest", ["notes", "summaries"])
+def test_the_rest_of_a_rename_by_hand_is_named_and_moved_after(memory: Memory, root: Path, rest: str) -> None:
+    (root / "models/alice").rename(root / "models/anna")
+    (root / "models/anna/alice.md").rename(root / "models/anna/anna.md")
+    for folder in ["trips", "plans"] if rest == "notes" else ["tier-2"]:
+        (root / "models/alice").mkdir(exist_ok=True)
+        (root / "models/anna" / folder).rename(root / "models/alice" / folder)
+    write(root, "models/carl/x.md", "A folder of its own.")
+    found = {problem.path: problem.fix for problem in memory.doctor()}
+    assert found["models/alice"] == "`pyramid model rename alice anna` moves it there"
+    assert "models/carl" not in found
+    with pytest.raises(ExistsAlready):
+        memory.rename_model("anna", "bob")
+    assert memory.rename_model("alice", "anna") == "anna"
+    assert renames(memory) == {"alice": "anna"}
+    assert sums(memory) == {"anna": (10, 10, 0), "bob": (1, 0, 1), "carl": (1, 0, 1)}
+
+
+def test_a_rest_that_can_not_all_be_moved_says_what_stays(memory: Memory, root: Path) -> None:
+    write(root, "models/carl/n0.md", "Another text.")
+    write(root, "models/carl/n10.md", "One more.")
+    with pytest.raises(RefusedWrite, match=r"so they stay: models/carl/n0\.md"):
+        memory.rename_model("carl", "alice")
+    assert [p.name for p in (root / "models/carl").iterdir()] == ["n0.md"]
+    assert (root / "models/alice/n10.md").is_file()
 
 
 def by_path(link: str) -> str:

@@ -58,29 +58,24 @@ def doctor(memory: Memory, mend: bool, retire: str | None, as_json: bool) -> int
     """List files that a person should look at, each with the reason and the fix; exit 1 where there are any.
 
     With --mend, a merge that git could not finish is settled first, by the rule of the merge driver: no text of a
-    person's is lost, and nothing is committed.
+    person's is lost, and nothing is committed. What came under the old name of a renamed model goes to its new one.
     """
     retired = memory.retire(retire) if retire else []
-    mended = _mended(memory) if mend else []
-    found = memory.doctor()
+    mended = memory.mend() if mend else []
+    found, hints = memory.doctor(), memory.hints()
     value = {
         "vault": memory.name,
         "problems": found,
+        "hints": hints,
         **({"mended": mended} if mend else {}),
         **({"retired": retired} if retire else {}),
     }
     lines = [*(f"Retired: {handle}" for handle in retired), *(f"Mended: {path}" for path in mended)]
     lines += [*(render.problems_lines(found) or ["Nothing to look at."])]
+    lines += ["", "Perhaps not meant so:", *render.problems_lines(hints)] if hints else []
     text = "\n".join(lines)
     answer(value, text, as_json=as_json)
     return 1 if found else 0
-
-
-def _mended(memory: Memory) -> list[str]:
-    from pyramid_fs import marks, mending  # for the one who asks for it
-
-    marked = [problem.path for problem in memory.doctor() if problem.reason == marks.REASON]
-    return mending.mend(memory.vault, marked)
 
 
 @click.command()
