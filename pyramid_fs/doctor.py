@@ -63,7 +63,6 @@ def examine(census: Census) -> list[Problem]:
         *_cards(census),
         *renaming.problems(census),
         *_forgotten(census),
-        *_told_again(census),
         *_edited(census),
         *_to_forget(census),
         *_held(census),
@@ -82,8 +81,8 @@ def _copies(census: Census) -> Iterator[Problem]:
 
 
 def hints(census: Census) -> list[Problem]:
-    """List what may be meant as it is, and may not: the notes that look like copies of others, sorted by path."""
-    return sorted(_alike(census))
+    """List what may be meant as it is, and may not: notes that look like copies, or say again what was forgotten."""
+    return sorted([*_alike(census), *_told_again(census)])
 
 
 def _alike(census: Census) -> Iterator[Problem]:

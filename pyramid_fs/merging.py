@@ -24,6 +24,10 @@ STRENGTH = (curation.CONFIRMED, curation.PRUNED, curation.PENDING)
 """A person's yes is stronger than a no, and a no than no word at all."""
 LISTS = frozenset({"aliases", "tags", "topics", "possible_duplicates", "superseded_by", "contradicts"})
 """Keys whose values are kept of both sides."""
+FIRSTS = frozenset({"created", "started"})
+"""Keys of which the earlier counts where two machines made the same file."""
+_DIGITS = 10
+"""More are no count of notes."""
 RECORDS = frozenset({Kind.ENTITY, Kind.PROCEDURE})
 STORED = frozenset({Kind.SUMMARY, Kind.RETIRED})
 """What the store writes whole: one side wins whole."""
@@ -81,10 +85,15 @@ def _stored(ours: bytes, theirs: bytes) -> Settled:
     return Settled(min(ours, theirs, key=_stored_rank))
 
 
-def _stored_rank(data: bytes) -> tuple[int, bool, str, bytes]:
-    """Order two writings of one summary: what was forgotten stays so, then whatever all clones agree on."""
+def _stored_rank(data: bytes) -> tuple[int, int, bool, str, bytes]:
+    """Order two writings of one summary: what was forgotten stays so, then whatever all clones agree on.
+
+    A roll-up from below which a note was forgotten names as many summaries as before, and counts fewer notes.
+    """
     page = pages.read(data)
-    return len(pages.links_of(page, "provenance")), bool(page.body), pages.digest(page.body), data
+    said = page.text("note_count").strip()
+    count = int(said) if said.isascii() and said.isdigit() and len(said) < _DIGITS else 0
+    return count, len(pages.links_of(page, "provenance")), bool(page.body), pages.digest(page.body), data
 
 
 # What persons write, and what they decide on
@@ -149,6 +158,8 @@ def _keys(base: Mapping[str, Any], first: bytes, second: bytes, *, is_record: bo
             values[key] = mine
         elif mine == was:
             values[key] = theirs
+        elif key in FIRSTS and was is None:
+            values[key] = min(mine, theirs, key=str)  # two machines made it, and it is as old as the first says
         elif key in LISTS or (isinstance(mine, list) and isinstance(theirs, list)):
             values[key] = _joined(was, mine, theirs)
         else:

@@ -68,6 +68,15 @@ def test_of_two_summaries_the_one_from_which_a_note_was_forgotten_stays() -> Non
         assert both(RETIRED, base, forgot, redone) == Settled(forgot)
 
 
+def test_of_two_roll_ups_the_one_that_counts_fewer_notes_stays() -> None:
+    for told in "abcdef":  # whatever its words are, and so its digest
+        forgot = summary("t0-1", "t0-2", text=f"Rain, said {told}.").replace(b"note_count: 2", b"note_count: 5")
+        redone = summary("t0-1", "t0-2", text="The key lies under the stone.").replace(
+            b"note_count: 2", b"note_count: 6"
+        )
+        assert both("models/alice/tier-1/alice-t1-0001-k3f9.md", b"base", forgot, redone) == Settled(forgot)
+
+
 def test_a_summary_is_never_mixed_of_two() -> None:
     base = summary("a", text="One.\nTwo.\nThree.")
     one, other = summary("a", text="One, anew.\nTwo.\nThree."), summary("a", text="One.\nTwo.\nThree, anew.")
@@ -212,6 +221,12 @@ def test_keys_of_a_card_are_joined_and_a_description_is_not_chosen() -> None:
     assert both(CARD, base, ours, theirs) == Settled(expected)
     other = record("type: model", "description: A colleague.")
     assert merging.settle(CARD, base, other, theirs, collides) == Settled(other, theirs)
+
+
+@pytest.mark.parametrize(("path", "key"), [(TOPIC, "created"), ("sessions/2026-11-01-a-k3f9.md", "started")])
+def test_what_two_machines_made_is_as_old_as_the_first_says(path: str, key: str) -> None:
+    one, other = (record("title: Moving", f"{key}: 2026-11-0{day}T09:00:00Z") for day in (1, 2))
+    assert both(path, None, one, other) == Settled(one)
 
 
 def test_a_key_beside_a_text_that_both_changed_comes_along() -> None:
