@@ -346,7 +346,14 @@ def writes(vault: hard.Vault) -> list[list[str]]:
 @pytest.mark.parametrize("kind", ["tmpfs", pytest.param("limit", marks=pytest.mark.slow)])
 def test_a_full_disk_loses_nothing_and_is_said_in_one_line(stocked: hard.Vault, kind: str) -> None:
     before = stocked.bytes()
-    reads = [["recall", "--json", "hand3"], ["status", "--json"], ["load", "plot", "--no-advance"], ["map"], ["verify"], ["doctor"]]
+    reads = [
+        ["recall", "--json", "hand3"],
+        ["status", "--json"],
+        ["load", "plot", "--no-advance"],
+        ["map"],
+        ["verify"],
+        ["doctor"],
+    ]
     commands = [*writes(stocked), *reads]
     full, left, free, end = on_a_full_disk(stocked, commands, [*writes(stocked), *reads], kind=kind, bound=0)
     for words, ran in zip(commands, full, strict=True):

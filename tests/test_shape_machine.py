@@ -199,5 +199,7 @@ class Records(RuleBasedStateMachine):
             assert len(sure & shown.keys()) == min(5, len(sure))
 
 
-Records.TestCase.settings = settings(max_examples=max(4, settings().max_examples // 5), stateful_step_count=18, deadline=None)
+Records.TestCase.settings = settings(
+    max_examples=max(4, settings().max_examples // 5), stateful_step_count=18, deadline=None
+)
 TestRecords = Records.TestCase
