@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_three_clones(tmp_path: Path, seed: int) -> None:
     done = git.simulate(git.Plan(clones=3, steps=40, seed=seed), tmp_path)
     assert done.faults == [], done.report()
