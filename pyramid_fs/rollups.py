@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pyramid_fs import batches, files, forget, issue, pyramid, summarizers
+from pyramid_fs import batches, files, forget, issue, pyramid, renaming, summarizers
 from pyramid_fs.context import Rollup, RollupSource, Written
 from pyramid_fs.errors import RefusedWrite, SummarizerFailed, UsageError
 from pyramid_fs.notes import Note
@@ -50,12 +50,12 @@ def next_due(tools: Tools, models: Sequence[str]) -> Rollup | None:
 
 
 def _settled(tools: Tools, model: str) -> ModelNow:
-    """Give a model once what was forgotten is out of the summaries that are to be handed out."""
+    """Give a model once its files are under its name, and what was forgotten is out of its summaries."""
     now = tools.census.fresh(model)
-    if not forget.due(tools.census, model):
+    if not forget.due(tools.census, model) and not renaming.left(tools.census):
         return now
     with files.locked(tools.cache / issue.grow_lock(model), WAIT):
-        return forget.settle(tools, tools.census.fresh(model), forget.Settled())
+        return forget.settle(tools, renaming.settle(tools.census, tools.cache, model), forget.Settled())
 
 
 def _due(tools: Tools, desk: Desk, models: Sequence[str]) -> int:

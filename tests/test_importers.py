@@ -478,3 +478,20 @@ def test_whatever_was_imported_grows_like_any_other_note(memory: Memory, tmp_pat
     assert len(memory.advance().written) == 2
     assert memory.verify().balances
     assert memory.verify().models[0].covered == 20
+
+
+def test_a_folder_whose_import_was_cut_off_brings_back_nothing_that_was_forgotten_since(
+    root: Path, memory: Memory, tmp_path: Path
+) -> None:
+    folder = tmp_path / "garden"
+    folder.mkdir()
+    (folder / "beans.md").write_text("The key lies under the third stone.\n")
+    (folder / "peas.md").write_text("Sown in March.\n")
+    assert memory.import_markdown(folder, model="alice").notes == 2
+    for path in (root / "ledger").iterdir():  # as a kill before its first write of the ledger leaves it
+        path.unlink()
+    memory.forget("beans")
+    found = memory.import_markdown(folder, model="alice")
+    assert (found.read, found.notes, found.known) == (2, 0, 2)
+    assert not (root / "models/alice/beans.md").exists()
+    assert memory.doctor() == []

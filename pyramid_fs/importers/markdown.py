@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import files as disk
 from pyramid_fs import format as pages
-from pyramid_fs import kinds, layout, times
+from pyramid_fs import forget, kinds, layout, times
 from pyramid_fs.errors import DiskError, ExistsAlready, IllegalName, RefusedWrite
 from pyramid_fs.importers import LINES, Imported, Models, done, is_spellable, listing, suffixes, tag
 from pyramid_fs.notes import Kind
@@ -47,7 +47,7 @@ def bring_in(
     With a `model` all go there and keep their subfolders; without one each first folder becomes a model, and files
     at the top go to the model named like the folder itself.
     """
-    report, known = Imported(), done(tools.census)
+    report, known, forgotten = Imported(), done(tools.census), tools.census.forgotten
     models, entries = Models(tools), list[dict[str, Any]]()
     root = tools.census.vault.root
 
@@ -82,6 +82,9 @@ def bring_in(
         *folders, own = inside.split("/")
         within = "/".join([layout.MODELS, name, *(_legal_folder(each) for each in folders)])
         names = _names(within, own, page, mark)
+        if any((forget.hashed(layout.handle(each)), pages.digest(page.body)) in forgotten for each in names):
+            report.known += 1  # an earlier run was cut off before it could note it, and it was forgotten since
+            continue
         made, place = (1, names[0]) if dry else _copy(root, names, data, folder / path)
         if within.split("/")[2:] != folders or not _is_legal(own[:-3]):
             report.renamed[path] = place.removeprefix(f"{layout.MODELS}/")
