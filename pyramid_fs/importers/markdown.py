@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyramid_fs import files as disk
-from pyramid_fs import format as pages
 from pyramid_fs import forget, kinds, layout, times
+from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, ExistsAlready, IllegalName, RefusedWrite
 from pyramid_fs.importers import LINES, Imported, Models, done, is_spellable, listing, suffixes, tag
 from pyramid_fs.notes import Kind
@@ -75,10 +75,7 @@ def bring_in(
             report.known += 1
             beside(report, path, page)
             continue
-        if models.is_new(name):
-            report.models.append(name)
-            if not dry:
-                disk.create(root / layout.card_path(name), kinds.spell_card(""))
+        _make(root, models, name, report, dry=dry)
         *folders, own = inside.split("/")
         within = "/".join([layout.MODELS, name, *(_legal_folder(each) for each in folders)])
         names = _names(within, own, page, mark)
@@ -97,6 +94,14 @@ def bring_in(
         settle(LINES)
     settle(1)
     return report
+
+
+def _make(root: Path, models: Models, name: str, report: Imported, *, dry: bool) -> None:
+    """Make a model, where there is none of that name."""
+    if models.is_new(name):
+        report.models.append(name)
+        if not dry:
+            disk.create(root / layout.card_path(name), kinds.spell_card(""))
 
 
 def _read(folder: Path, path: str) -> bytes:
