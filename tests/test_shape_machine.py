@@ -142,6 +142,18 @@ class Records(RuleBasedStateMachine):
         assert memory.prune() == []
         assert memory.records().soon <= len(memory.pending())
 
+    @rule(at=COPY, text=RULES, number=NUMBERS, verdict=st.sampled_from(["confirm", "reject", "nothing"]))
+    def a_record_grows_old(self, at: int, text: str, number: float, verdict: str) -> None:
+        """Go the whole way with one record, which chance alone seldom does."""
+        copy = self.copies[at]
+        handle = copy.memory.propose("procedure", text, confidence=number).handle
+        if verdict != "nothing":
+            getattr(copy.memory, verdict)([handle])
+        self.now += timedelta(days=31)
+        self.prune(at)
+        falls = verdict == "reject" or (verdict == "nothing" and number < 0.85)
+        assert self.status(copy, handle) == ("pruned" if falls else "confirmed" if verdict == "confirm" else "pending")
+
     @rule(of=COPY)
     def merge(self, of: int) -> None:
         """Take all files of one copy over to the other: where both changed one, the first one's stands."""
