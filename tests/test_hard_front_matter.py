@@ -16,6 +16,8 @@ from pyramid_fs.errors import RefusedWrite
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> hard.Vault:

@@ -15,6 +15,8 @@ import pytest
 
 from pyramid_fs import format as pages
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> hard.Vault:

@@ -43,7 +43,7 @@ SPOILS: dict[str, Callable[[Path], object]] = {
     "halved": lambda path: os.truncate(path, path.stat().st_size // 2),
     "zeroed": lambda path: path.write_bytes(bytes(path.stat().st_size)),
 }
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*toc:ResourceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed file .*toc:ResourceWarning")]
 AFRESH = "pyramid: the index did not fit what is on disk, and was built afresh\n"
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 GOOD = "The plot was hoed and watered all through February, and the east wind kept drying the beds again."
 
 

@@ -22,6 +22,8 @@ from pyramid_fs import format as pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+pytestmark = pytest.mark.slow
+
 BOUND = 60.0
 """Seconds within which the watcher must have done its work on a busy machine."""
 SETTLE = 0.4
