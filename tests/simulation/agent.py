@@ -6,6 +6,7 @@ python -m simulation.agent CLONE NAME NOTES
 from __future__ import annotations
 
 import sys
+import time
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -48,7 +49,12 @@ def bring(clone: Clone) -> int:
     clone.git("add", "-A")
     clone.git("commit", "-qm", f"By {clone.name}", check=False)
     for rejected in range(TRIES):
-        clone.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+        if rejected:
+            time.sleep(clone.world.random.uniform(0, min(rejected, 5)))  # somebody else was quicker
+        if clone.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main", check=False).returncode:
+            clone.pyramid("doctor", "--mend")  # git stops where one side deleted or renamed what the other changed
+            clone.git("add", "-A")
+            clone.git("commit", "-qm", "A merge", check=False)
         if not clone.git("push", "-q", "--no-verify", "origin", "HEAD:main", check=False).returncode:
             return rejected
     raise AssertionError(f"{clone.name} never got through")
