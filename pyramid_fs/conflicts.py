@@ -189,10 +189,11 @@ def take(root: Path, found: Conflict, side: Side, suffix: Callable[[], str]) -> 
             original, copy = _read(root, step.to), _read(root, step.path)
             said.append(f"{step.to} was moved to {_put_away(root, step.to, original)}")
             files.replace(root / step.to, copy, original)
-            files.remove(root / step.path)
+            files.remove(root / step.path, copy)
         elif step.to.startswith(f"{TRASH}/"):
-            said.append(f"{step.path} was moved to {_put_away(root, step.path, _read(root, step.path))}")
-            files.remove(root / step.path)
+            copy = _read(root, step.path)
+            said.append(f"{step.path} was moved to {_put_away(root, step.path, copy)}")
+            files.remove(root / step.path, copy)
             continue
         else:
             files.move(root / step.path, root / step.to)

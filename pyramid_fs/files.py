@@ -351,8 +351,14 @@ def move(path: Path, to: Path) -> None:
     sync_folder(path.parent)
 
 
-def remove(path: Path) -> None:
-    """Delete a file, for good when this returns; one that is gone need not be deleted."""
+def remove(path: Path, expected: bytes | None = None) -> None:
+    """Delete a file, for good when this returns; one that is gone need not be deleted.
+
+    With `expected`, raise RefusedWrite where it holds other bytes by now: somebody has just saved it.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if expected is not None and read(path) != expected:
+            raise RefusedWrite(f"{path} changed since it was read: it is still there; try again")
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

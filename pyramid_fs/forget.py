@@ -235,10 +235,11 @@ def remove(root: Path, target: Target) -> None:
     digests = {version.digest for version in target.versions}
     for path in target.paths:
         with contextlib.suppress(FileNotFoundError):
-            body = pages.read(files.read(root / path)).body
+            data = files.read(root / path)
+            body = pages.read(data).body
             if not links.embed(body) and pages.digest(body) not in digests:
                 raise RefusedWrite(f"{path} changed since it was read: it is still there; try again")
-            files.remove(root / path)
+            files.remove(root / path, data)
 
 
 def hashed(handle: str) -> str:

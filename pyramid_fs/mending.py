@@ -317,7 +317,7 @@ class _Mender:
             if not is_named:
                 self._forget(path, text, blob)
             if now == text:
-                files.remove(self._vault.root / path)
+                files.remove(self._vault.root / path, text)
         elif now is None:
             self._put(path, None, text)
 

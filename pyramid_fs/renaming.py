@@ -194,12 +194,21 @@ def carry(root: Path, old: str, new: str) -> Carried:
                 done.moved.append(step.to)
             except (ExistsAlready, RefusedWrite):  # it came meanwhile, or a link leads elsewhere
                 fate = Fate.STAYS
-        elif fate is Fate.GOES:
-            files.remove(root / step.path)
+        elif fate is Fate.GOES and not _removed(root, step):
+            fate = Fate.STAYS
         if fate is Fate.STAYS:
             done.stays.append(step.path)
     _remove_empty(root / layout.MODELS / old)
     return done
+
+
+def _removed(root: Path, step: Step) -> bool:
+    """Remove a file whose bytes lie under the new name, too; False where that is so no more."""
+    try:
+        files.remove(root / step.path, files.read(root / step.to))
+    except (FileNotFoundError, RefusedWrite):
+        return False
+    return True
 
 
 def _remove_empty(folder: Path) -> None:

@@ -493,3 +493,14 @@ def test_a_machine_keeps_its_name_and_draws_another_for_a_lost_cache(tmp_path: P
     assert files.machine(tmp_path / "cache") not in {name, "../../etc/passwd"}
     (tmp_path / "shut").write_text("a file where the folder should be")
     assert len(files.machine(tmp_path / "shut")) == 6
+
+
+def test_a_file_that_was_saved_since_it_was_read_is_not_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "beans.md"
+    path.write_bytes(b"In row two by now.")
+    with pytest.raises(RefusedWrite, match="changed since it was read"):
+        files.remove(path, b"In row one.")
+    assert path.read_bytes() == b"In row two by now."
+    files.remove(path, b"In row two by now.")
+    assert not path.exists()
+    files.remove(path, b"In row two by now.")
