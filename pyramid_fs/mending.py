@@ -314,20 +314,25 @@ class _Mender:
         now, forgotten = self._read(path), self._forgotten()
         is_named = merging.is_tombstoned(path, text, forgotten)
         if is_named or (base is not None and merging.is_tombstoned(path, base, forgotten)):
-            if not is_named:
-                self._forget(path, text, blob)
+            if not is_named and base is not None:
+                self._forget(path, base, text, blob)
             if now == text:
                 files.remove(self._vault.root / path, text)
         elif now is None:
             self._put(path, None, text)
 
-    def _forget(self, path: str, text: bytes, blob: str) -> None:
-        """Keep an edited copy of a forgotten note away, too, and say how to see it once more."""
+    def _forget(self, path: str, base: bytes, text: bytes, blob: str) -> None:
+        """Keep an edited copy of a forgotten note away, too, but for what was added: that becomes a note of its own."""
         ledger = f"{layout.LEDGER}/{self._machine}.jsonl"
         self._vault.add_to_ledger(self._machine, [{**merging.tombstone(path, text), "at": self._at}])
         self.told.append(ledger)
         self.changed.discard(path)
-        how = f"`git cat-file blob {blob[:12]}` shows what it said"
+        how = f"`git cat-file blob {blob[:12]}` shows all that it said"
+        if body := merging.added(base, text):
+            kept, data = merging.apart(path, text, body, self._vault.settings.zone)
+            self._put(kept, self._read(kept), data)
+            self.told.append(kept)
+            how = f"what was added to it is in {kept}; {how}"
         self.changed.add(f"{path} (removed: it is an edited copy of a note that was forgotten; {how})")
 
     def reunite(self, one: Unmerged, other: Unmerged, base: str) -> None:

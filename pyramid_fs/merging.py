@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC
+from datetime import UTC, tzinfo
 from typing import Any, NamedTuple
 
-from pyramid_fs import curation, layout, times
+from pyramid_fs import curation, kinds, layout, times, words
 from pyramid_fs import format as pages
 from pyramid_fs.errors import RefusedWrite
-from pyramid_fs.notes import Kind
+from pyramid_fs.notes import Dated, Kind
 
 Join = Callable[[bytes, bytes, bytes], bytes | None]
 """Merges (base, ours, theirs) line by line, as git does; None where lines collide."""
@@ -207,6 +207,35 @@ def _typed(key: str, value: Any) -> object:
         if times.spell(found := times.parse(value, UTC)) == value:
             return found
     return value
+
+
+# What was added to a text that was forgotten
+
+
+def added(base: bytes, text: bytes) -> str:
+    """Give the lines of an edited copy that are its own: most of their words stand nowhere in `base`."""
+    was, now = pages.read(base).body, pages.read(text).body
+    known = set(words.terms(was))
+    lines = [line for line in now.splitlines() if not line.strip() or _is_own(words.terms(line), known)]
+    return re.sub(r"\n\s*\n", "\n\n", "\n".join(lines)).strip()
+
+
+def _is_own(terms: Sequence[str], known: Collection[str]) -> bool:
+    return 2 * sum(term in known for term in terms) < len(terms)
+
+
+def apart(path: str, text: bytes, body: str, zone: tzinfo) -> tuple[str, bytes]:
+    """Make a note of its own of what was added to another: its path, the same on every clone, and its bytes.
+
+    It keeps the other's date where that stands in the file or its name, and nothing else of the two.
+    """
+    known = kinds.read_note(path, pages.read(text), times.EPOCH, zone)
+    suffix = layout.digest_suffix(pages.digest(body))
+    name = layout.note_path("", known.created, body, suffix).rpartition("/")[2]
+    created = None if known.dated is Dated.FILE else known.created
+    if created is None:
+        name = name.removeprefix(f"{times.stamp(known.created)}-")
+    return f"{path.rpartition('/')[0]}/{name}", pages.spell({"created": created}, body)
 
 
 # The names of conflict copies

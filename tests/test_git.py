@@ -504,6 +504,8 @@ def test_an_edited_copy_of_a_note_that_was_forgotten_does_not_come_back(
     (blob,) = re.findall(r"`git cat-file blob (\w+)`", said)
     assert other.git("cat-file", "blob", blob) == f"{text}And more of it.\n"
     assert (forgotten in other.texts(), other.unmerged()) == (False, "")
+    (kept,) = re.findall(r"what was added to it is in (models/alice/and-more-of-it-\w{4}\.md);", said)
+    assert other.texts()[kept] == "And more of it.\n"
     other.git("commit", "-q", "--no-edit")
     assert other.git("status", "--porcelain") == ""  # the new tombstone is in it
     other.write({forgotten: f"{text}And more of it.\n"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC
 from itertools import permutations
 
 import pytest
@@ -284,3 +286,34 @@ def test_a_conflict_copy_has_a_name_that_no_reader_counts(name: str) -> None:
 
 def test_a_file_of_another_name_is_no_copy_of_gits() -> None:
     assert merging.original_of("models/alice/beans (conflicted copy 2026-11-29).md") == ""
+
+
+# What was added to a text that was forgotten
+
+
+@pytest.mark.parametrize(
+    ("base", "text", "own"),
+    [
+        ("The key is under the mat.\n", "The key is under the mat.\nBeans need sun.\n", "Beans need sun."),
+        ("The key is under the mat.\n", "Under the mat\nis the key.\n", ""),
+        ("The key is under the mat.\n", "The key is under the old mat.\n", ""),
+        ("One.\nTwo.\n", "Beans.\n\nOne.\nTwo.\n\nPeas and leeks.\n", "Beans.\n\nPeas and leeks."),
+        ("鍵はマットの下。\n", "鍵はマットの下。\n豆には太陽が要る。\n", "豆には太陽が要る。"),
+        ("---\ntitle: Key\n---\nThe key.\n", "---\ntitle: A safe place\n---\nThe key.\n", ""),
+        ("The key.\n", "The key.\n---\n", ""),
+    ],
+)
+def test_what_was_added_to_a_text_is_told_from_the_text(base: str, text: str, own: str) -> None:
+    assert merging.added(base.encode(), text.encode()) == own
+
+
+def test_what_was_added_becomes_a_note_that_every_clone_makes_alike_and_that_says_nothing_of_the_other() -> None:
+    dated = b'---\ntitle: "The key"\ncreated: 2026-11-20T09:00:00Z\n---\nThe key.\nBeans need sun.\n'
+    path, data = merging.apart("models/alice/2026-11/2026-11-20-090000-the-key-k3f9.md", dated, "Beans need sun.", UTC)
+    assert re.fullmatch(r"models/alice/2026-11/2026-11-20-090000-beans-need-sun-\w{4}\.md", path)
+    assert data == b"---\ncreated: 2026-11-20T09:00:00Z\n---\nBeans need sun.\n"
+    path, data = merging.apart("models/alice/key.md", b"The key.\nBeans need sun.\n", "Beans need sun.", UTC)
+    assert re.fullmatch(r"models/alice/beans-need-sun-\w{4}\.md", path)
+    assert data == b"Beans need sun.\n"
+    _, data = merging.apart("models/alice/2026-11-20.md", b"The key.\nBeans need sun.\n", "Beans need sun.", UTC)
+    assert data == b"---\ncreated: 2026-11-20T00:00:00Z\n---\nBeans need sun.\n"

@@ -92,8 +92,8 @@ RULES = {
     ),
     "of two writings of a summary that with fewer sources wins": Dropped(
         "merging.py",
-        'return len(pages.links_of(page, "provenance")), bool(page.body),',
-        "return 0, bool(page.body),",
+        'return count, len(pages.links_of(page, "provenance")), bool(page.body),',
+        "return 0, 0, bool(page.body),",
         GIT + " --often redo=14 --often forget=14",
         "of two redone texts",
     ),

@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from simulation.world import Machine, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
 QUICK = ("-c", "gc.auto=0", "-c", "core.fsync=none", "-c", "commit.gpgsign=false", "-c", "core.quotePath=false")
 TRIES = 6
@@ -31,6 +31,7 @@ STRENGTH = {"pending": 0, "pruned": 1, "confirmed": 2}
 OWN = {"commit": 12, "pull": 8, "push": 10, "rebase": 1, "grow": 0, "rename": 0.05}
 """How often a clone commits, pulls, pushes or rebases, grows between a pull and a push, and a model is renamed."""
 _CONFLICT = re.compile(r"CONFLICT \(([^)]*)\)")
+_KEPT = re.compile(r"what was added to it is in ([^;]+);")
 _TIER = re.compile(r"/retired/([^/]+-t(\d+)-\d+-\w+\.md)$")
 UNASKED = frozenset({"modify/delete", "rename/rename", "rename/delete", "directory rename split"})
 """One side deleted or moved what the other changed or moved: git asks no driver then, and waits for `doctor --mend`."""
@@ -286,6 +287,9 @@ class Run:
             why = [line for line in said.splitlines() if "CONFLICT" in line]
             self.faults.append(f"a merge stopped in {clone.name}: {why[:3]}, {unmerged[:5]}")
         mended = clone.pyramid("doctor", "--mend")
+        for kept in _KEPT.findall(mended.stdout):  # what was added to a forgotten note is one of its own now
+            for line in world.lines_of(clone.root / kept):
+                self.world.move(line, Path(kept).stem)
         left = clone.out("diff", "--name-only", "--diff-filter=U")
         if left:
             self.faults.append(f"`doctor --mend` left {left} unmerged in {clone.name}: {mended.stdout}{mended.stderr}")

@@ -91,6 +91,11 @@ class World:
         """Note that somebody removed lines."""
         self.taken_back.update(line for line in lines if line in self.said)
 
+    def move(self, line: str, stem: str) -> None:
+        """Have a line that somebody wrote stand in another note by right."""
+        if line in self.home:
+            self.home[line] = stem
+
     def strayed(self, root: Path) -> list[tuple[str, str]]:
         """List the lines that stand in another note than they were written in, each with where it stands."""
         found = ((line, path.stem) for path in texts_of(root) for line in lines_of(path))
