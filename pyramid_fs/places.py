@@ -21,6 +21,8 @@ AROUND = 2
 """Notes each way."""
 SAMPLE = 1_000
 """Notes of a model whose length is looked at."""
+CHANGES = 1_000
+"""More changed files than this are not gone through: every model is read again."""
 CHARS = 5.3
 """Characters of a term, with what stands between them; measured on English chat."""
 
@@ -49,19 +51,32 @@ class Places:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._rev: object = None
+        self._seen = ("", "")
+        """The catalog that was asked last, and the number of the last change in it then."""
         self._models: dict[str, _Model | None] = {}
         self._lengths: dict[str, float] = {}
         self._ids: dict[str, int] = {}
         self._found: dict[int, tuple[Place, ...]] = {}
 
     def fresh(self) -> None:
-        """Forget what may have changed since the last time."""
-        rev = self._catalog.ask("SELECT value FROM meta WHERE key IN ('rev', 'birth') ORDER BY key")
-        if rev != self._rev or len(rev) < 2:  # noqa: PLR2004  (rows in memory are not numbered on)
-            self._rev = rev
-            for remembered in (self._models, self._lengths, self._ids, self._found):
-                remembered.clear()
+        """Forget what may have changed since the last time: of the models those that hold a changed file."""
+        meta = dict(self._catalog.ask("SELECT key, value FROM meta"))
+        before, self._seen = self._seen, (meta.get("birth", ""), meta.get("rev", ""))
+        if self._seen == before and all(before):  # rows in memory have no birth, and are not numbered on
+            return
+        for remembered in (self._lengths, self._ids, self._found):
+            remembered.clear()
+        is_same = all(before) and self._seen[0] == before[0]
+        changed = self._changed(before[1]) if is_same else None
+        for model in list(self._models) if changed is None else changed:
+            self._models.pop(model, None)
+
+    def _changed(self, rev: str) -> set[str] | None:
+        """Give the models in which files came or changed since a change; None where one went, or too many came."""
+        if self._catalog.ask("SELECT 1 FROM gone WHERE rev > ? LIMIT 1", rev):
+            return None
+        paths = self._catalog.ask("SELECT path FROM files WHERE rev > ? LIMIT ?", rev, CHANGES + 1)
+        return {path.partition("/")[2].partition("/")[0] for (path,) in paths} if len(paths) <= CHANGES else None
 
     def of(self, number: int) -> tuple[Place, ...]:
         """Give the places of a text: that of its own file, and those of the files that embed it."""

@@ -245,3 +245,43 @@ def test_rows_in_memory_alone_give_the_same_places(root: Path, memory: Memory) -
         write(root, "a02b", 2)
         seen = Seen(bare)
         assert seen.beside("a02")[0] == (["a01"], ["a02b", "a03"])
+
+
+def test_places_that_are_remembered_are_those_that_a_new_look_finds(root: Path, memory: Memory) -> None:
+    fill(root, 9)
+    fill(root, 9, "bob")
+    kept = Seen(memory)
+
+    def agree() -> dict[str, Any]:
+        memory.census.refresh()
+        kept.places.fresh()
+        assert kept.all() == Seen(memory).all()
+        return kept.all()
+
+    found = [agree()]
+    for change in (
+        lambda: write(root, "between", 4),
+        lambda: write(root, "a05", 1, "It was earlier."),
+        lambda: memory.advance(["alice"]),
+        lambda: write(root, "shown", 2, "![[a02]]", "bob"),
+        (root / "models/alice/a03.md").unlink,
+        lambda: (root / "models/alice/a04.md").rename(root / "models/bob/a04.md"),
+        memory.advance,
+        lambda: memory.forget("b02"),
+    ):
+        change()
+        found.append(agree())
+        assert found[-1] != found[-2], "each of these changes a place"
+
+
+def test_a_change_reads_the_model_it_is_in_again_and_no_other(root: Path, memory: Memory) -> None:
+    fill(root, 9)
+    fill(root, 9, "bob")
+    seen = Seen(memory)
+    seen.all()
+    kept = dict(seen.places._models)
+    write(root, "between", 4, model="bob")
+    memory.census.refresh()
+    seen.places.fresh()
+    seen.all()
+    assert [seen.places._models[model] is kept[model] for model in ("alice", "bob")] == [True, False]

@@ -17,7 +17,7 @@ from unittest import mock
 from pyramid_fs import render
 from pyramid_fs.memory import Memory
 
-from . import bulk, made, search, stat_walk
+from . import bulk, made, search, served, stat_walk
 from .rows import Row, ms
 from .timing import environment, process, processes, pyramid, python, timed, turns
 
@@ -318,4 +318,4 @@ def in_bulk(bench: Bench) -> Iterator[Row]:
 
 ALL = {"start": start, "verbs": verbs, "record": record, "map": cold_map, "load": load_alone, "warm": warm_load,
        "growth": growth, "large": large, "recall": search.recall,
-       "bulk": in_bulk}  # fmt: skip
+       "served": served.served, "bulk": in_bulk}  # fmt: skip
