@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import sys
 import threading
 import time
@@ -96,6 +97,8 @@ class Asked:
     headers: Mapping[str, str]
     body: Mapping[str, Any]
     at: float
+    caller: int = 0
+    """The port that it came from: one connection has one."""
 
     @property
     def prompt(self) -> str:
@@ -122,8 +125,16 @@ class Server:
     """The server; `per_second` and `at_once` are limits that it holds with 429, `key` and `model` what it accepts."""
 
     def __init__(
-        self, *, key: str = "", model: str = "", per_second: int = 0, at_once: int = 0, delay: float = 0.0
+        self,
+        *,
+        key: str = "",
+        model: str = "",
+        per_second: int = 0,
+        at_once: int = 0,
+        delay: float = 0.0,
+        port: int = 0,
     ) -> None:
+        self._port = port
         self.key, self.model, self.per_second, self.at_once, self.delay = key, model, per_second, at_once, delay
         self.asked: list[Asked] = []
         self.told: list[Told] = []
@@ -131,6 +142,7 @@ class Server:
         self.turned_away = 0
         """Calls beyond a limit."""
         self.most_at_once = 0
+        self.open: set[socket.socket] = set()
         self._steps: deque[Step] = deque()
         self._recent: deque[float] = deque()
         self._inside = 0
@@ -138,7 +150,7 @@ class Server:
         self.over = threading.Event()
 
     def __enter__(self) -> Self:
-        self._http = _Listener(("127.0.0.1", 0), type("Bound", (_Connection,), {"models": self}))
+        self._http = _Listener(("127.0.0.1", self._port), type("Bound", (_Connection,), {"models": self}))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
         return self
@@ -148,11 +160,18 @@ class Server:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+        for connection in list(self.open):  # as the system does for a process that ends
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     @property
     def url(self) -> str:
         """The base URL, for either protocol."""
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    @property
+    def port(self) -> int:
+        return int(self._http.server_address[1])
 
     @property
     def calls(self) -> int:
@@ -212,11 +231,20 @@ class _Listener(ThreadingHTTPServer):
 class _Connection(BaseHTTPRequestHandler):
     models: ClassVar[Server]
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are sent apart, and the body would wait for an acknowledgement
+
+    def setup(self) -> None:
+        super().setup()
+        self.models.open.add(self.connection)
+
+    def finish(self) -> None:
+        self.models.open.discard(self.connection)
+        super().finish()
 
     def do_POST(self) -> None:
         data = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(self.path, headers, json.loads(data), time.monotonic())
+        asked = Asked(self.path, headers, json.loads(data), time.monotonic(), self.client_address[1])
         step = self.models.enter(asked)
         try:
             if not self.models.over.wait(step.delay) and not step.drops:

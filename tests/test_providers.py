@@ -236,6 +236,51 @@ def test_a_call_whose_time_is_up_leaves_no_connection(server: Server) -> None:
     assert server._inside == 0, "the server is still talking to somebody"
 
 
+def test_calls_one_after_the_other_use_one_connection_and_a_new_one_where_it_was_closed(
+    kind: str, server: Server
+) -> None:
+    summarizer = made(kind, server.url)
+    for step in (models.OK, models.OK, models.DROPPED):
+        server.script([step])
+        if step is models.DROPPED:
+            failure(summarizer)
+        else:
+            write(summarizer, asked())
+    write(made(kind, server.url), asked())
+    first, second, dropped, last = (each.caller for each in server.asked)
+    assert first == second == dropped != last
+
+
+def test_a_server_that_came_up_again_is_asked_over_a_new_connection(kind: str) -> None:
+    with Server() as before:
+        summarizer, port = made(kind, before.url), before.port
+        write(summarizer, asked())
+    with Server(port=port):
+        assert write(summarizer, asked())
+
+
+def test_threads_that_ask_first_at_the_same_time_share_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    remote._started.cache_clear()
+    begun, wait = [], threading.Barrier(8)
+    real = threading.Thread.start
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name == "pyramid-calls":
+            begun.append(thread)
+            time.sleep(0.05)
+        real(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+
+    def ask(_: int) -> object:
+        wait.wait()
+        return remote._loop()
+
+    with ThreadPoolExecutor(8) as pool:
+        loops = set(pool.map(ask, range(8)))
+    assert (len(loops), len(begun)) == (1, 1)
+
+
 def test_nobody_there_is_told_by_the_address(kind: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

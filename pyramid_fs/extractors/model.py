@@ -104,24 +104,18 @@ class Model:
 
         ours = self._end.base.startswith("https://api.openai.com/")
         try:
-            async with openai.AsyncOpenAI(
-                api_key=key,
-                base_url=self._end.base,
-                max_retries=0,
-                timeout=self._end.timeout,
-                http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, verify=remote.tls()),
-            ) as client:
-                raw = await client.chat.completions.with_raw_response.create(
-                    model=self._end.model,
-                    messages=[{"role": "system", "content": RULES}, {"role": "user", "content": asked}],
-                    response_format={
-                        "type": "json_schema",
-                        "json_schema": {"name": TOOL, "schema": SCHEMA, "strict": True},
-                    },
-                    max_completion_tokens=THINKING * TOKENS if ours else openai.omit,
-                    max_tokens=openai.omit if ours else TOKENS,
-                )
-                return remote.Reply(raw.status_code, raw.content)
+            client = self._end.client(openai.AsyncOpenAI, key)
+            raw = await client.chat.completions.with_raw_response.create(
+                model=self._end.model,
+                messages=[{"role": "system", "content": RULES}, {"role": "user", "content": asked}],
+                response_format={
+                    "type": "json_schema",
+                    "json_schema": {"name": TOOL, "schema": SCHEMA, "strict": True},
+                },
+                max_completion_tokens=THINKING * TOKENS if ours else openai.omit,
+                max_tokens=openai.omit if ours else TOKENS,
+            )
+            return remote.Reply(raw.status_code, raw.content)
         except openai.APIStatusError as error:
             return remote.Reply(error.status_code, error.response.content, error.response.headers)
         except openai.APITimeoutError:
@@ -134,22 +128,16 @@ class Model:
         import anthropic
 
         try:
-            async with anthropic.AsyncAnthropic(
-                api_key=key,
-                base_url=self._end.base,
-                max_retries=0,
-                timeout=self._end.timeout,
-                http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False, verify=remote.tls()),
-            ) as client:
-                raw = await client.messages.with_raw_response.create(
-                    model=self._end.model,
-                    system=RULES,
-                    messages=[{"role": "user", "content": asked}],
-                    tools=[{"name": TOOL, "description": "Propose what to keep.", "input_schema": SCHEMA}],
-                    tool_choice={"type": "tool", "name": TOOL},
-                    max_tokens=TOKENS,
-                )
-                return remote.Reply(raw.status_code, await raw.read())
+            client = self._end.client(anthropic.AsyncAnthropic, key)
+            raw = await client.messages.with_raw_response.create(
+                model=self._end.model,
+                system=RULES,
+                messages=[{"role": "user", "content": asked}],
+                tools=[{"name": TOOL, "description": "Propose what to keep.", "input_schema": SCHEMA}],
+                tool_choice={"type": "tool", "name": TOOL},
+                max_tokens=TOKENS,
+            )
+            return remote.Reply(raw.status_code, await raw.read())
         except anthropic.APIStatusError as error:
             return remote.Reply(error.status_code, error.response.content, error.response.headers)
         except anthropic.APITimeoutError:

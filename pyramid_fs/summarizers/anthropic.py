@@ -38,20 +38,14 @@ class Anthropic:
         import anthropic
 
         try:
-            async with anthropic.AsyncAnthropic(
-                api_key=key,
-                base_url=self._end.base,
-                max_retries=0,
-                timeout=self._end.timeout,
-                http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False, verify=remote.tls()),
-            ) as client:
-                raw = await client.messages.with_raw_response.create(
-                    model=self._end.model,
-                    system=prompt.rules(request),
-                    messages=[{"role": "user", "content": prompt.sources(request)}],
-                    max_tokens=remote.most_tokens(request),
-                )
-                return remote.Reply(raw.status_code, await raw.read())
+            client = self._end.client(anthropic.AsyncAnthropic, key)
+            raw = await client.messages.with_raw_response.create(
+                model=self._end.model,
+                system=prompt.rules(request),
+                messages=[{"role": "user", "content": prompt.sources(request)}],
+                max_tokens=remote.most_tokens(request),
+            )
+            return remote.Reply(raw.status_code, await raw.read())
         except anthropic.APIStatusError as error:
             return remote.Reply(error.status_code, error.response.content, error.response.headers)
         except anthropic.APITimeoutError:

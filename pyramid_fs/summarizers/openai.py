@@ -41,24 +41,18 @@ class OpenAI:
 
         most, ours = remote.most_tokens(request), self._end.base.startswith("https://api.openai.com/")
         try:
-            async with openai.AsyncOpenAI(
-                api_key=key,
-                base_url=self._end.base,
-                max_retries=0,
-                timeout=self._end.timeout,
-                http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, verify=remote.tls()),
-            ) as client:
-                raw = await client.chat.completions.with_raw_response.create(
-                    model=self._end.model,
-                    messages=[
-                        {"role": "system", "content": prompt.rules(request)},
-                        {"role": "user", "content": prompt.sources(request)},
-                    ],
-                    # the older name is what compatible servers know, and what newer models of its own refuse
-                    max_completion_tokens=THINKING * most if ours else openai.omit,
-                    max_tokens=openai.omit if ours else most,
-                )
-                return remote.Reply(raw.status_code, raw.content)
+            client = self._end.client(openai.AsyncOpenAI, key)
+            raw = await client.chat.completions.with_raw_response.create(
+                model=self._end.model,
+                messages=[
+                    {"role": "system", "content": prompt.rules(request)},
+                    {"role": "user", "content": prompt.sources(request)},
+                ],
+                # the older name is what compatible servers know, and what newer models of its own refuse
+                max_completion_tokens=THINKING * most if ours else openai.omit,
+                max_tokens=openai.omit if ours else most,
+            )
+            return remote.Reply(raw.status_code, raw.content)
         except openai.APIStatusError as error:
             return remote.Reply(error.status_code, error.response.content, error.response.headers)
         except openai.APITimeoutError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pyramid_fs.errors import SummarizerFailed
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from pyramid_fs.settings import SummarizerSettings
     from pyramid_fs.summarizers import Request
+
+_C = TypeVar("_C")
 
 TAKES = 60_000
 """Characters given at once: some 15,000 tokens, which every current model takes."""
@@ -43,6 +45,9 @@ LONGEST_WAIT = 86_400.0
 """Seconds: a server that says to wait longer means tomorrow."""
 NO_KEY = "no-key-needed"
 """Sent to a server of one's own, since the SDKs insist on a key."""
+
+
+_STARTING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,13 @@ class Endpoint:
         parts = urlsplit(self.base)
         return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path.rstrip('/')}"
 
+    def client(self, make: Callable[..., _C], key: str) -> _C:
+        """Make the SDK's client for a call: over connections that are kept, and with no retry of its own."""
+        from urllib.request import getproxies  # the SDK has imported it by now
+
+        http = _connections(self.vendor.name, os.getpid(), tuple(sorted(getproxies().items())))
+        return make(api_key=key, base_url=self.base, max_retries=0, timeout=self.timeout, http_client=http)
+
     def ask(self, send: Callable[[str], Coroutine[Any, Any, Reply]]) -> bytes:
         """Send a request with the key and give the body of the answer; SummarizerFailed says what went wrong."""
         check_url(self.base, self._named)
@@ -120,7 +132,7 @@ class Endpoint:
         try:
             # some seconds on a busy machine, which are not the server's: they would use up a short timeout
             importlib.import_module(self.vendor.name)
-            waiting = asyncio.run_coroutine_threadsafe(_bounded(send(key), self.timeout), _loop(os.getpid()))
+            waiting = asyncio.run_coroutine_threadsafe(_bounded(send(key), self.timeout), _loop())
             try:
                 return waiting.result(self.timeout + GRACE)
             finally:
@@ -173,8 +185,19 @@ async def _bounded(call: Coroutine[Any, Any, Reply], seconds: float) -> Reply:
         return LATE
 
 
+@cache
+def _connections(sdk: str, _: int, __: tuple[tuple[str, str], ...]) -> Any:
+    """Keep the connections of a process open between calls, as each costs a handshake; others for other proxies."""
+    return importlib.import_module(sdk).DefaultAsyncHttpxClient(follow_redirects=False, verify=tls())
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    with _STARTING:  # a cache alone lets two threads that come at once start two
+        return _started(os.getpid())
+
+
 @lru_cache(maxsize=1)
-def _loop(_: int) -> asyncio.AbstractEventLoop:
+def _started(_: int) -> asyncio.AbstractEventLoop:
     """Start the thread, once a process (a forked one has no threads of its parent)."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="pyramid-calls", daemon=True).start()
