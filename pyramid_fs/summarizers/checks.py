@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ ECHO = 0.8
 """A text that gives this share of the sources' words back is no summary, where they exceed its target by half."""
 REPEATED = 5
 """Words of a sentence of the prompt that stands in a text: so many are no chance."""
+BEGINS = 9
+"""So many words tell quickly that a text is no piece of another."""
 CUT_OFF = 25
 """Words in a row: a text of so many that stands word for word in the sources is a piece of them."""
 MAIN, LEFT = 0.7, 0.25
@@ -175,22 +178,30 @@ def _is_echo(text: str, request: Request) -> bool:
 
     # a piece of what it read, cut off anywhere
     asked = prompt.text(request)
-    return _is_piece(back, _words(_DRESSING.sub("", asked))) or _is_piece(_words(text), _words(asked))
+    return _is_piece(back, _DRESSING.sub("", asked)) or _is_piece(_words(text), asked)
 
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _is_piece(back: list[str], asked: list[str]) -> bool:
-    return len(back) >= CUT_OFF and f" {' '.join(back[1:-1])} " in f" {' '.join(asked)} "
+def _is_piece(back: list[str], asked: str) -> bool:
+    if len(back) < CUT_OFF or not re.search(r"\W+".join(back[1:BEGINS]), asked.casefold()):
+        return False
+    return f" {' '.join(back[1:-1])} " in f" {' '.join(_words(asked))} "
+
+
+@lru_cache(maxsize=8)
+def _run(text: str) -> str:
+    """Give the words of a text in a row; the rules are the same for many texts."""
+    return f" {' '.join(_words(text))} "
 
 
 def _repeated(text: str, request: Request) -> str:
     """Give a sentence of the prompt that stands in a text; nothing where a note says it."""
     from pyramid_fs.summarizers import prompt  # for a text of a model's
 
-    asked = f" {' '.join(_words(f'{prompt.rules(request)} {prompt.closing(request)}'))} "
+    asked = _run(f"{prompt.rules(request)} {prompt.closing(request)}")
     for sentence in re.split(r"(?<=[.!?])\s+|\n", text):
         words = _words(sentence)
         said = f" {' '.join(words)} "
