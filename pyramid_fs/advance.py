@@ -260,7 +260,7 @@ class _Model:
 
     def is_due(self, job: _Job) -> bool:
         """Whether a batch whose text came is still to be summarized."""
-        if self._is_stale or self._desk.is_stale():
+        if self._is_stale or self._desk.is_stale() or self._desk.lacks(job.batch):
             # somebody else wrote here meanwhile (a sync tool, git): the plan is made again from what is there now
             self._is_stale = True
             return self._is_due_yet(job.batch)

@@ -43,6 +43,11 @@ class Desk:
         """Whether a summary has appeared in the model or gone that was not made here."""
         return self._look() != self._marks
 
+    def lacks(self, batch: Batch) -> bool:
+        """Whether a summary that a batch rolls up has gone: of two changes in one tick a folder's time tells one."""
+        root = self._folder.parent.parent
+        return any(isinstance(source, Summary) and not (root / source.path).is_file() for source in batch.sources)
+
     def name(self, batch: Batch) -> str:
         """Give the path of a batch's summary: the next number of its tier, which is a label without meaning."""
         tier = batch.tier

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 11, 29, 20, 15, 30, tzinfo=UTC)
 SMALL = "format = 1\n[pyramid]\nbatch_notes = 2\nfan_in = 2\n"
 SECRET = "Marguerite hid the Zanzibar ledger beneath the quince tree at 4711 Thornapple Lane."
+PARTS = ("tier-0", "tier-1", "tier-2", "retired")
 RARE = ("marguerite", "zanzibar", "quince", "4711", "thornapple")
 
 
@@ -455,7 +456,9 @@ def test_an_old_copy_that_is_merged_in_does_not_bring_it_back(grown: Path, root:
         clean(memory)
 
 
-@pytest.mark.parametrize("part", ["tier-0", "tier-1", "tier-2", "retired"])
+@pytest.mark.parametrize(
+    "part", ["tier-1", *(pytest.param(part, marks=pytest.mark.slow) for part in PARTS if part != "tier-1")]
+)
 def test_a_part_of_an_old_copy_is_seen_through(grown: Path, root: Path, part: str) -> None:
     with opened(root) as memory:
         memory.forget(secret(root).stem)
@@ -776,7 +779,7 @@ def everything_said(memory: Memory, root: Path) -> str:
     return "\n".join([*said, lines.getvalue().decode()])
 
 
-@pytest.mark.parametrize("part", ["tier-0", "tier-1", "tier-2", "retired", ""])
+@pytest.mark.parametrize("part", [*(pytest.param(part, marks=pytest.mark.slow) for part in PARTS), ""])
 def test_no_answer_shows_what_an_old_copy_brought_back(grown: Path, root: Path, part: str) -> None:
     with opened(root) as memory:
         memory.load(["alice"])

@@ -422,8 +422,15 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks for processes in /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 4])
 @pytest.mark.parametrize("words", [("advance",), ("advance", "--background", "plot")])
 def test_what_is_told_to_end_takes_its_programs_with_it(
     vault: hard.Vault, tmp_path: Path, number: signal.Signals, at_once: int, words: tuple[str, ...]

@@ -168,7 +168,13 @@ atexit.register(print, "a library says goodbye")
 """
 
 
-@pytest.mark.parametrize("env", [{}, {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONWARNINGS": "always"}])
+@pytest.mark.parametrize(
+    "env",
+    [
+        pytest.param({}, marks=pytest.mark.slow),
+        {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONWARNINGS": "always"},
+    ],
+)
 def test_every_byte_on_standard_output_is_the_protocol_s(vault: hard.Vault, env: dict[str, str]) -> None:
     damage(vault)
     vault.summarizer("echo to out; echo to err >&2; cat >/dev/null; exit 3")
@@ -255,6 +261,7 @@ def test_a_whole_session_over_stdio(vault: hard.Vault, mode: str) -> None:
 # The handshake comes first
 
 
+@pytest.mark.slow
 def test_the_handshake_is_answered_before_anything_is_indexed(vault: hard.Vault) -> None:
     def handshake(cache: str) -> float:
         with started(vault, PYRAMID_CACHE_DIR=str(vault.root.parent / cache)) as server:
@@ -306,7 +313,14 @@ def test_it_ends_when_its_input_is_closed(vault: hard.Vault) -> None:
         assert server.ends() < ENDS
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
+    ],
+)
 def test_it_ends_by_a_signal(vault: hard.Vault, number: int) -> None:
     with started(vault) as server:
         server.send(tool(1, "load_memory"))
@@ -315,7 +329,7 @@ def test_it_ends_by_a_signal(vault: hard.Vault, number: int) -> None:
         assert server.ends() < ENDS
 
 
-@pytest.mark.parametrize("by", ["input", "signal"])
+@pytest.mark.parametrize("by", ["input", pytest.param("signal", marks=pytest.mark.slow)])
 def test_in_the_middle_of_a_batch_it_ends_with_its_summarizer_and_leaves_no_process(vault: hard.Vault, by: str) -> None:
     vault.put("pyramid.toml", SMALL)
     mark = vault.root.parent / "writing"
@@ -415,7 +429,7 @@ def http(vault: hard.Vault, *words: str, **env: str) -> Iterator[Http]:
         assert "Traceback" not in err.read_text()
 
 
-@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("mode", [ERAS[0], *(pytest.param(era, marks=pytest.mark.slow) for era in ERAS[1:])])
 def test_a_whole_session_over_http(vault: hard.Vault, mode: str) -> None:
     (vault.root / "models/plot/plot.md").unlink()
     (vault.root / "models/plot").rmdir()

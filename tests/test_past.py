@@ -188,7 +188,7 @@ def grow(memory: Memory, chance: random.Random) -> None:
         memory.advance(limit=chance.choice([1, 2, None]))
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 20))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
 def test_by_dates_alone_the_past_is_what_a_vault_that_had_stopped_then_shows(
     memory: Memory, root: Path, clock: Clock, tmp_path: Path, seed: int
 ) -> None:

@@ -212,6 +212,6 @@ class Records(RuleBasedStateMachine):
 
 
 Records.TestCase.settings = settings(
-    max_examples=max(4, settings().max_examples // 5), stateful_step_count=18, deadline=None
+    max_examples=max(3, settings().max_examples // 8), stateful_step_count=18, deadline=None
 )
 TestRecords = Records.TestCase

@@ -277,7 +277,7 @@ def represented(state: State, found: View) -> set[str]:
 def test_the_view_of_one_note_more_still_shows_each_note_or_a_summary_above_it() -> None:
     model = Model()
     before: set[str] = set()
-    for number in range(520):
+    for number in range(280):  # past the roll-up of 250
         model.add(note(number))
         state = model.state()
         found = view(state)
@@ -330,6 +330,7 @@ def printed(state: State, found: View) -> str:
     return render.loaded_text(loaded_of(state, found))
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_notes_make_a_view_of_bounded_size(huge: Model) -> None:
     state = huge.state()
     found = view(state)
