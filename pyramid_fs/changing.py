@@ -379,19 +379,30 @@ class Changing:
         self.vault.write_allowed()
         self.census.refresh()
         name, moved = links.name(links.target(handle)), list[str]()
+        wrong = self._found_wrong(name)
         for model in self.census.models():
-            if not _stands_on(self.census.now(model).state, self._summaries(model), name):
+            if not _stands_on(self.census.now(model).state, self._summaries(model), name, wrong):
                 continue
             with files.locked(self._cache / issue.grow_lock(model), GROW_WAIT):
-                found = _stands_on(self.census.fresh(model).state, self._summaries(model), name)
+                found = _stands_on(self.census.fresh(model).state, self._summaries(model), name, wrong)
                 for summary in found:
                     batches.retire(self._tools(writes=False), model, summary)
                     moved.append(summary.handle)
         if not moved:
             found_file = self.census.find(handle)
-            raise UsageError(f"{found_file.handle} neither waits nor is broken: nothing was retired")
+            raise UsageError(
+                f"{found_file.handle} neither waits nor is broken, and the proof finds no fault in it: "
+                "nothing was retired"
+            )
         self.census.refresh()
         return moved
+
+    def _found_wrong(self, name: str) -> set[str]:
+        """Give the summary of that name if the proof finds a fault in it."""
+        from pyramid_fs.verify import verify
+
+        faults = verify(self.vault.root, self.vault.settings.zone).faults
+        return {name} & {layout.handle(fault.path) for fault in faults}
 
     def _summaries(self, model: str) -> list[Summary]:
         return [file for file in self.census.values(f"{layout.MODELS}/{model}") if isinstance(file, Summary)]
@@ -406,9 +417,9 @@ def _names(target: Target) -> set[str]:
     return {target.handle, *(version.handle for version in target.versions)}
 
 
-def _stands_on(state: State, summaries: Sequence[Summary], name: str) -> list[Summary]:
-    """List what is retired with a summary that waits or is broken, or with one that is missing: all above it."""
-    held = {*state.waiting, *(summary.handle for summary in state.broken)}
+def _stands_on(state: State, summaries: Sequence[Summary], name: str, wrong: set[str]) -> list[Summary]:
+    """List what is retired with a summary that waits, is broken or wrong, or with one that is missing: all above it."""
+    held = {*state.waiting, *(summary.handle for summary in state.broken), *wrong}
     over = {name} if name in held else _naming(summaries, {name}) & held
     while more := _naming(summaries, over) - over:
         over |= more

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +43,8 @@ ROUNDS = 2
 """What is moved away in the first round has its text taken out in the second."""
 
 
+_SET = re.compile(r"[\s*_#>|~=`]|[-+](?!\w)")
+"""What a formatter sets otherwise: blanks, line breaks, bullets, emphasis."""
 _DUE = "due to forget"
 
 
@@ -94,6 +97,11 @@ def find(census: Census, handle: str) -> Target:
     if not versions:
         raise NoSuchHandle(f"there is no note {handle[:120]!r}, and no summary names it: recall finds texts")
     alike = _alike(census, states, paths, versions)
+    if note and (other := _of_other_signs(census, note.path, alike)):
+        raise UsageError(
+            f"{other} has the name and the words of {note.path} and says something else: "
+            "a tombstone can't tell the two apart, so rename one of them first"
+        )
     versions |= {Version(layout.handle(path), digest) for path in alike for digest in digests if digest}
     last = note.path if note else ""
     ordered = tuple(sorted(paths | alike, key=lambda path: (path == last, path)))
@@ -207,6 +215,13 @@ def _alike(census: Census, states: Sequence[State], paths: set[str], versions: f
         if isinstance(file, Note) and Version(file.handle, file.digest) in versions and file.path not in paths
     ]
     return set().union(*(_files(census, states, file, file.handle) for file in found)) - paths
+
+
+def _of_other_signs(census: Census, path: str, alike: set[str]) -> str:
+    """Give a note that differs in more than a formatter's marks: digests are of words, and `5` is no `-5`."""
+    said = _SET.sub("", census.vault.page(path).body)
+    bodies = ((other, census.vault.page(other).body) for other in sorted(alike))
+    return next((other for other, body in bodies if not links.embed(body) and _SET.sub("", body) != said), "")
 
 
 def _texts(

@@ -58,15 +58,20 @@ def _lock_name(model: str) -> str:
 
 
 def issue_time(tools: Tools, model: str, at_least: datetime | None = None) -> datetime:
-    """Give the time for something new in a model: now, but later than all that the store issued there before."""
+    """Give the time for something new in a model: now, but later than all that the store issued there before.
+
+    A summary of notes from the far future is as late as they are (`at_least`); what comes after it is not.
+    """
     with files.locked(tools.cache / f"time-{_lock_name(model)}", LOCK_WAIT) as handle:
         kept = files.read_handle(handle)
         last = times.from_micros(int(kept)) if kept.isdigit() else _latest(tools, model)
         time = tools.clock()
         if last and time <= last:
-            time = last + times.TICK
+            time = times.after(last)
         if at_least and time < at_least:
             time = at_least
+            if time > tools.clock() + SKEW:
+                return time
         files.write_handle(handle, str(times.micros(time)))
     return time
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyramid_fs import words
@@ -49,8 +50,12 @@ class Query:
         return not (self.words or self.phrases)
 
 
+@lru_cache(maxsize=16)
 def parse(text: str) -> Query:
-    """Read a query: words, "quoted phrases" that must be there, -words that must not; any text is one."""
+    """Read a query: words, "quoted phrases" that must be there, -words that must not; any text is one.
+
+    One that is as long as a book takes seconds, and one answer asks it several times.
+    """
     free: list[str] = []
     phrases: list[str] = []
     without: list[str] = []
@@ -111,9 +116,11 @@ def _densest(found: list[tuple[int, str]], worth: Mapping[str, float]) -> int:
         while end < len(found) and found[end][0] < start + _SHOWN:
             shown[found[end][1]] += 1
             end += 1
-        if (sum_ := sum(worth[term] for term, count in shown.items() if count)) > best:
+        if (sum_ := sum(worth[term] for term in shown)) > best:
             best, place = sum_, start
         shown[first] -= 1
+        if not shown[first]:
+            del shown[first]
     return place
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyramid_fs import files, layout, links, times
 from pyramid_fs.errors import DiskError, ExistsAlready, Locked, Problem, RefusedWrite
 from pyramid_fs.issue import grow_lock
-from pyramid_fs.notes import Kind, Summary
+from pyramid_fs.notes import Kind, Source, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -67,7 +67,7 @@ class Carried(NamedTuple):
 def line(old: str, new: str, now: datetime, before: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Spell the ledger line of a rename: later than every other one, whatever another machine's clock said."""
     last = max((at for at, _, _ in _lines(before)), default=None)
-    return {"renamed": old, "to": new, "at": times.spell(max(now, last + times.TICK) if last else now)}
+    return {"renamed": old, "to": new, "at": times.spell(max(now, times.after(last)) if last else now)}
 
 
 def followed(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -156,25 +156,33 @@ class _Links:
     """What lies in each model and what its summaries name, to tell which folders are of one model."""
 
     def __init__(self, census: Census) -> None:
-        self._held, self._lost = dict[str, set[_Mark]](), dict[str, set[_Mark]]()
+        self._held, self._lost, self._named = dict[str, set[_Mark]](), dict[str, set[_Mark]](), dict[str, int]()
         for model in census.models():
             made = [s for s in census.values(f"{layout.MODELS}/{model}") if isinstance(s, Summary)]
             notes = {(note.handle, note.digest) for note in census.now(model).state.notes if note.digest}
             self._held[model] = notes | {(summary.handle, "") for summary in made}
-            named = ((s.tier, source) for s in made for source in s.sources)
-            self._lost[model] = {(links.name(s.link), "" if tier else s.digest) for tier, s in named} - self._held[
-                model
-            ]
+            named = {(links.name(s.link), "" if tier else s.digest) for tier, s in _sources(made)}
+            self._named[model], self._lost[model] = len(named), named - self._held[model]
 
     def home(self, model: str) -> str:
-        """Give the other model that names most of what lies here, or holds most of what is named here; else nothing."""
-        found = {
-            other: len(self._lost[model] & held) + len(self._lost[other] & self._held[model])
-            for other, held in self._held.items()
-            if other != model
-        }
-        best = max(found, key=lambda other: found[other], default="")
-        return best if found.get(best) else ""
+        """Give the other model that names most of what lies here, or holds most of what is named here; else nothing.
+
+        A note or some that a person moved from one model to another do not make the two one.
+        """
+        here, named = self._held[model], self._named[model]
+        found = {other: self._shared(model, other) for other in self._held if other != model}
+        best = max(found, key=lambda other: sum(found[other]), default="")
+        held_there, named_there = found.get(best, (0, 0))
+        is_most = 2 * named_there > len(here) or 2 * held_there > named
+        return best if is_most and held_there + named_there > 1 else ""
+
+    def _shared(self, model: str, other: str) -> tuple[int, int]:
+        """Count what is named here and lies in the other model, and what lies here and is named there."""
+        return len(self._lost[model] & self._held[other]), len(self._lost[other] & self._held[model])
+
+
+def _sources(made: list[Summary]) -> Iterator[tuple[int, Source]]:
+    return ((summary.tier, source) for summary in made for source in summary.sources)
 
 
 # Moving it

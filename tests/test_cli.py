@@ -665,3 +665,12 @@ def test_a_verb_imports_only_what_it_uses(vault: Path) -> None:
     words = [sys.executable, "-c", script, "--version"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=vault)
     assert done.stderr == "0 []\n"
+
+
+@pytest.mark.parametrize("sign", ["\x1b]52;c;cHc=\x07", "\x1b[2J", "\x9b2J", "\x08"])
+def test_no_answer_moves_the_terminal(vault: Path, sh: Shell, sign: str) -> None:
+    (vault / "models/alice/odd.md").write_text(f"Pay {sign} now.\n")
+    for words in (["load", "alice"], ["recall", "pay"], ["map"]):
+        sh.run(*words)
+        assert not [letter for letter in sh.raw if letter != "\n" and not letter.isprintable()]
+    assert f"Pay {sign} now." in [text["text"] for text in sh.json("load", "alice")["models"][0]["recent"]]

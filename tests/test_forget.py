@@ -951,3 +951,26 @@ def test_the_text_under_another_name_is_a_hint_of_doctor(memory: Memory, root: P
     assert found.reason == "it has the text of a note that was forgotten"
     memory.forget("my copy")
     assert (memory.doctor(), memory.hints()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [("The balance is -5 euros.", "The balance is 5 euros."), ("Vote: 👎", "Vote: 👍"), ("दिन", "दीन")],
+)
+def test_a_note_that_differs_in_a_sign_is_not_forgotten_with_another(root: Path, text: str, other: str) -> None:
+    write(root, "models/alice/b.md", f"{text}\n")
+    write(root, "models/bob/b.md", f"{other}\n")
+    with opened(root) as memory:
+        with pytest.raises(UsageError, match=r"rename one of them first"):
+            memory.forget("models/alice/b")
+        assert (root / "models/bob/b.md").read_text() == f"{other}\n"
+        (root / "models/bob/b.md").rename(root / "models/bob/c.md")
+        memory.forget("models/alice/b")
+        assert memory.load(["bob"]).models[0].recent[-1].text == other
+
+
+def test_a_copy_that_a_formatter_set_otherwise_is_forgotten_too(root: Path) -> None:
+    write(root, "models/alice/b.md", "- The key is under the **mat**.\n- It is old.\n")
+    write(root, "models/bob/b.md", "* The key is under the\n  mat.\n* It is old.\n")
+    with opened(root) as memory:
+        assert memory.forget("models/alice/b").alike == ("models/bob/b.md",)

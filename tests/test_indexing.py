@@ -379,3 +379,11 @@ def test_a_note_that_goes_between_two_looks_is_left_out(garden: Garden, memory: 
     memory.census.refresh()
     assert memory._search[0].bring_up()
     assert all_of(memory, memory._search[0].sources(TERMS)) == fresh(garden)
+
+
+def test_a_cache_that_can_not_be_written_is_told_by_reindex(tmp_path: Path) -> None:
+    vaults.make_vault(tmp_path / "vault", models={"alice": ""})
+    (tmp_path / "file").write_text("No folder.")
+    environ = {"PYRAMID_CACHE_DIR": str(tmp_path / "file"), "PYRAMID_CONFIG": str(tmp_path / "none.toml")}
+    with Memory(tmp_path / "vault", environ=environ) as memory, pytest.raises(DiskError, match="PYRAMID_CACHE_DIR"):
+        memory.reindex()

@@ -187,6 +187,11 @@ def test_a_new_model_of_an_old_name_is_one_of_its_own(memory: Memory, root: Path
     assert (root / "models/alina/late.md").is_file()
 
 
+def test_a_line_that_says_the_last_of_all_times_keeps_no_model_from_a_new_name() -> None:
+    last = {"renamed": "a", "to": "b", "at": "9999-12-31T23:59:59.999999Z"}
+    assert renaming.line("b", "c", NOW, [last]) == {**last, "renamed": "b", "to": "c"}
+
+
 def test_a_model_that_was_renamed_back_is_left_alone(memory: Memory, root: Path) -> None:
     memory.rename_model("alice", "anna")
     memory.rename_model("anna", "alice")
@@ -246,6 +251,21 @@ def test_the_rest_of_a_rename_by_hand_is_named_and_moved_after(memory: Memory, r
     assert memory.rename_model("alice", "anna") == "anna"
     assert renames(memory) == {"alice": "anna"}
     assert sums(memory) == {"anna": (10, 10, 0), "bob": (1, 0, 1), "carl": (1, 0, 1)}
+
+
+@pytest.mark.parametrize("moved", [1, 3])
+def test_notes_that_a_person_moved_to_another_model_do_not_make_the_two_one(
+    memory: Memory, root: Path, moved: int
+) -> None:
+    for model in ("work", "private"):
+        for number in range(8):
+            write(root, f"models/{model}/{model}{number}.md", f"Something of {model}, number {number}.")
+    memory.advance()
+    write(root, "models/new/other.md", "Something else.")
+    for number in range(moved):
+        (root / f"models/private/private{number}.md").rename(root / f"models/work/private{number}.md")
+    (root / "models/private/private7.md").rename(root / "models/new/private7.md")
+    assert memory.doctor() == []
 
 
 def test_a_rest_that_can_not_all_be_moved_says_what_stays(memory: Memory, root: Path) -> None:
@@ -414,3 +434,15 @@ def test_a_summary_that_nothing_is_amiss_with_is_not_retired(memory: Memory, roo
     with pytest.raises(NoSuchHandle):
         memory.retire("nothing")
     assert not (root / "models/alice/retired").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(r"note_count: \d+", "note_count: 77"), (r'  - "[0-9a-f]{16}"', '  - "zzzz"')]
+)
+def test_a_summary_that_the_proof_finds_wrong_can_be_given_up(memory: Memory, root: Path, old: str, new: str) -> None:
+    (path,) = root.glob("models/alice/tier-0/alice-t0-0001-*.md")
+    path.write_text(re.sub(old, new, path.read_text(), count=1))
+    assert not memory.verify().balances
+    assert path.stem in memory.retire(path.stem)
+    memory.advance()
+    assert memory.verify().balances

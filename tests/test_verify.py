@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyramid_fs import files, times, verify
+from pyramid_fs import Memory, files, times, vault, verify
 from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, NotAVault, Problem
 from pyramid_fs.verify import checks
@@ -167,7 +167,10 @@ def test_text_names_faults_then_remarks() -> None:
     assert verify.as_text(verify.Report(balances=False, models=models, faults=(fault,), remarks=(remark,)), "V") == (
         "al: 249 notes = 240 covered + 9 tail ✗, 1 missing, 2 revised, 2 history\n"
         "a: 249 notes = 240 covered + 9 tail ✓, 1 missing, 2 revised, 2 history\n"
-        "models/al/tier-0/s.md: it is off\nmodels/al/n.md: it is old\nV does not balance: 1 fault\n"
+        "models/al/tier-0/s.md: it is off\nmodels/al/n.md: it is old\n"
+        "Next: git or a backup holds such a file as it was written; `pyramid doctor --retire HANDLE` gives a summary "
+        "up, and what it covered is read again.\n"
+        "V does not balance: 1 fault\n"
     )
 
 
@@ -410,6 +413,25 @@ def test_revised_note_in_a_later_batch_is_covered_once(root: Path) -> None:
     made = replace(batch(range(7, 8)), created=date(60), digests=[pages.digest("The train was late after all.")])
     write_summary(root, f"{ALICE}/tier-0/alice-t0-0006-x7q2.md", replace(made, text="Late."))
     assert balanced(root) == (verify.ModelSum("alice", 53, 50, 3, history=1), "")
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_notes_whose_names_changed_places_are_revised_and_no_fault(tmp_path: Path, dated: bool) -> None:  # noqa: FBT001
+    root = tmp_path / "vault"
+    vault.make_vault(root, models={"alice": ""})
+    paths = [root / f"models/alice/ch{number}.md" for number in range(10)]
+    for number, path in enumerate(paths):
+        head = f"---\ncreated: 2026-01-{number + 1:02}\n---\n" if dated else ""
+        path.write_text(f"{head}Chapter {number} tells of {number + 20} ships.\n")
+        os.utime(path, (10**9 + number, 10**9 + number))
+    environ = {"PYRAMID_CACHE_DIR": str(tmp_path / "cache"), "PYRAMID_CONFIG": str(tmp_path / "none.toml")}
+    with Memory(root, environ=environ) as memory:
+        assert memory.advance().written
+        paths[3].rename(root / "aside")
+        for path, to in zip(paths[4:], paths[3:], strict=False):
+            path.rename(to)
+        (root / "aside").rename(paths[9])
+        assert memory.verify().faults == ()
 
 
 def test_texts_that_changed_places_are_told_from_swapped_digests_once_summarized(root: Path) -> None:

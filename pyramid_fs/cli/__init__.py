@@ -209,8 +209,10 @@ def run(args: Sequence[str] | None = None) -> int:
 
 
 def _complain(text: str) -> None:
+    from .common import harmless  # where there is something to complain of
+
     line = " ".join(text.split())
-    click.echo(f"pyramid: {line}", err=True)
+    click.echo(f"pyramid: {harmless(line)}", err=True)
 
 
 def _utf8() -> None:

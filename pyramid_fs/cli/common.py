@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 
 
@@ -65,7 +67,12 @@ def json_option(command: Any) -> Any:
 
 def answer(value: object, text: str, *, as_json: bool) -> None:
     """Print an answer: the value's JSON, or the text."""
-    click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
+    click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else harmless(text))
+
+
+def harmless(text: str) -> str:
+    """Show what a terminal would act on by its number: a note may come from anywhere; `--json` gives it as it is."""
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pyramid_fs import context, render, times, trust
-from pyramid_fs.cli.common import answer, text_argument, verb
+from pyramid_fs.cli.common import answer, harmless, text_argument, verb
 from pyramid_fs.notes import Summary
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _shown(memory: Memory, batch: Batch) -> dict[str, object]:
 def say(lines: Iterable[str]) -> None:
     """Print lines on stderr."""
     for line in lines:
-        click.echo(f"pyramid: {line}", err=True)
+        click.echo(f"pyramid: {harmless(line)}", err=True)
 
 
 def with_progress(due: int, run: Callable[[Callable[[Summary], None], Callable[[Call], None]], _Done]) -> _Done:

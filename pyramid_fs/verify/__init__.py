@@ -65,11 +65,18 @@ def _run(checks: Iterable[Callable[[Pyramid], Iterator[Problem]]], pyramids: Seq
     return tuple(sorted({problem for check in checks for pyramid in pyramids for problem in check(pyramid)}))
 
 
+_NEXT = (
+    "Next: git or a backup holds such a file as it was written; `pyramid doctor --retire HANDLE` gives a summary up, "
+    "and what it covered is read again."
+)
+
+
 def as_text(report: Report, vault: str) -> str:
     """Write the sums, one line a model, then faults and remarks; the last line says whether the vault balances."""
     lines = [_line(found, report.faults) for found in report.models]
     lines += [f"{path}: {reason}" for path, reason, _ in (*report.faults, *report.remarks)]
     count = len(report.faults)
+    lines += [_NEXT] if count else []
     answer = "balances" if report.balances else f"does not balance: {count} {'fault' if count == 1 else 'faults'}"
     return "\n".join([*lines, f"{vault} {answer}"]) + "\n"
 
