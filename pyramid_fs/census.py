@@ -205,18 +205,25 @@ class Census:
 
     def find(self, handle: str) -> File:
         """Find the one file that a handle or link means; raise NoSuchHandle with the candidates."""
-        link = links.target(handle)
-        found = [
-            row.file
-            for path in self.catalog.paths_of(links.name(link))
-            if pyramid.path_fits(path, link) and (row := self.catalog.row(path)) and row.file and not self.is_shut(path)
-        ]
+        rows = [self.catalog.row(path) for path in self.meant(handle) if not self.is_shut(path)]
+        found = [row.file for row in rows if row and row.file]
         if len(found) == 1:
             return found[0]
         if not found:
             raise NoSuchHandle(f"there is no file {handle[:120]!r}; recall finds texts, views show handles")
         listing = ", ".join(sorted(file.path[:-3] for file in found)[:12])
         raise NoSuchHandle(f"{handle!r} means several files; give more of the path: {listing}")
+
+    def meant(self, handle: str) -> list[str]:
+        """List the paths that a handle or link fits; a name that no link can hold is taken as it stands."""
+        link = links.target(handle)
+        if found := [path for path in self.catalog.paths_of(links.name(link)) if pyramid.path_fits(path, link)]:
+            return found
+        for named in links.as_named(handle):
+            paths = self.catalog.paths_of(links.target(f"{links.name(named)}.md"))
+            if found := [path for path in paths if pyramid.path_fits(path, named)]:
+                return found
+        return []
 
     # Assembling
 

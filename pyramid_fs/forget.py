@@ -111,9 +111,8 @@ def find(census: Census, handle: str) -> Target:
 
 def _note(census: Census, handle: str, depth: int = 0) -> tuple[Note | None, str]:
     """Find the note whose text a handle shows, and its handle; None where it is gone."""
-    link = links.target(handle)
-    if depth > CHAIN or not any(pyramid.path_fits(path, link) for path in census.catalog.paths_of(links.name(link))):
-        return None, links.name(link)
+    if depth > CHAIN or not census.meant(handle):
+        return None, links.name(links.target(handle))
     found = census.find(handle)
     if isinstance(found, Summary):
         raise UsageError(f"{found.handle} is a summary, and only notes are forgotten: pyramid expand {found.handle}")

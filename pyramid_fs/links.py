@@ -33,6 +33,16 @@ def target(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub(r"\.md$", "", inner, flags=re.IGNORECASE))
 
 
+def as_named(text: str) -> tuple[str, ...]:
+    r"""Read a handle as it stands, without its brackets and with: a name may begin with a blank, or hold a `\`.
+
+    >>> as_named("[[ lead]]")
+    (' lead', '[[ lead]]')
+    """
+    inner = _between(text)
+    return tuple(unicodedata.normalize("NFC", one.removesuffix(".md")) for one in (inner, text) if one is not None)
+
+
 def all_of(text: str) -> list[str]:
     """Give the handles of all links in a text, in their order."""
     return [target(f"[[{inner}]]") for inner in _LINK.findall(text)]

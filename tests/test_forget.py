@@ -974,3 +974,14 @@ def test_a_copy_that_a_formatter_set_otherwise_is_forgotten_too(root: Path) -> N
     write(root, "models/bob/b.md", "* The key is under the\n  mat.\n* It is old.\n")
     with opened(root) as memory:
         assert memory.forget("models/alice/b").alike == ("models/bob/b.md",)
+
+
+@pytest.mark.parametrize("name", [" lead", "back\\slash", "trail ", "a]b", "x|y", "#tag", "[[z]]"])
+def test_a_note_of_any_name_is_shown_and_forgotten_by_the_handle_that_views_show(root: Path, name: str) -> None:
+    write(root, f"models/alice/{name}.md", "Under the mat.\n")
+    with opened(root) as memory:
+        (handle,) = [text.handle for text in memory.load(["alice"]).models[0].recent if text.text == "Under the mat."]
+        assert memory.expand(handle).text.text == "Under the mat."
+        assert memory.why(handle, "mat")
+        memory.forget(handle)
+    assert not (root / f"models/alice/{name}.md").exists()
