@@ -187,7 +187,7 @@ def commit(
     vault = tools.census.vault
     start, end = batch.span
     latest = max(s.created for s in batch.sources)
-    created = issue_time(tools, batch.model, latest + times.TICK)
+    created = issue_time(tools, batch.model, times.after(latest))
     number = planned.batch
     summary = Summary(
         path=planned.path,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
-VERSION = 5
+VERSION = 6
 """Raised when a value is read from a file in another way: then all are read again."""
 DOUBT_NS = 2_000_000_000
 """A file that changed less than this before it was read may change again within one tick of its clock (git's rule)."""

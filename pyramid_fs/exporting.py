@@ -38,6 +38,7 @@ GIT = ".git"
 TAR, ZIP = (".tar.gz", ".tgz"), (".zip",)
 HELD = 16 << 20
 """A file of up to so many bytes is read whole before it is archived, so that it is of one moment."""
+LEFT_OUT = "nothing of it could be read, so it is not in the export"
 _PIECE = 1 << 20
 _TRIES = 3
 _LEVEL = 6
@@ -59,7 +60,7 @@ class Lines:
     others: int = 0
     """Summaries, records, sessions, topics and models."""
     problems: list[str] = field(default_factory=list)
-    """Notes that can't be used as they are: what can be read of them is exported."""
+    """Notes that can't be used as they are: what can be read of them is exported; one of which nothing can, is not."""
 
 
 class _Text(NamedTuple):
@@ -82,16 +83,23 @@ def write_lines(
     rest = _others(census) if everything else []
     total = len(texts) + len(rest)
     for number, text in enumerate(texts, 1):
-        _put(out, _note_line(census, text))
-        report.notes += 1
-        if text.note.problem:
-            report.problems.append(f"{text.note.path}: {text.note.problem}")
+        line = _note_line(census, text)
+        is_there = bool(line["text"]) or "front" in line
+        if is_there:
+            _put(out, line)
+        report.notes += is_there
+        report.problems += _problems(text.note, is_there=is_there)
         step(number, total)
     for number, (model, file) in enumerate(rest, len(texts) + 1):
         _put(out, _other_line(census, model, file))
         report.others += 1
         step(number, total)
     return report
+
+
+def _problems(note: Note, *, is_there: bool) -> list[str]:
+    reasons = [*([note.problem] if note.problem else []), *([] if is_there else [LEFT_OUT])]
+    return [f"{note.path}: {'; '.join(reasons)}"] if reasons else []
 
 
 def _put(out: BinaryIO, line: dict[str, Any]) -> None:
@@ -125,7 +133,8 @@ def _texts(census: Census) -> list[_Text]:
 def _note_line(census: Census, text: _Text) -> dict[str, Any]:
     note, data = text.note, _bytes(census, text.note.path)
     page = pages.read(data)
-    plain = kinds.spell_note(page.body, note.created, note.source) == data or not (page.fenced or page.block)
+    as_spelled = bool(page.body) and kinds.spell_note(page.body, note.created, note.source) == data
+    plain = as_spelled or not (page.fenced or page.block)
     return {
         "kind": str(Kind.NOTE),
         "handle": note.handle,

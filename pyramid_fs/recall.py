@@ -249,7 +249,7 @@ class Search:
         def matches(number: Any) -> float:
             ask = "SELECT at FROM files WHERE id = ? AND at IS NOT NULL"
             found = self._census.catalog.ask(ask, number)
-            date = times.from_micros(found[0][0]).astimezone(zone).date() if found else None
+            date = times.into(times.from_micros(found[0][0]), zone).date() if found else None
             return float(date is not None and any(day.matches(date) for day in days))
 
         return matches
@@ -435,7 +435,7 @@ def _norms(mean: float) -> list[float]:
 
 def _checked(parsed: Query, asked: Asked) -> Query:
     if unknown := [kind for kind in asked.kinds if kind not in KINDS]:
-        raise UsageError(f"there is no kind {unknown[0]!r}; there are: {', '.join(KINDS)}")
+        raise UsageError(f"there is no kind {unknown[0][:80]!r}; there are: {', '.join(KINDS)}")
     if parsed.is_blank and (parsed.without or parsed.without_phrases):
         raise UsageError("the query says only what must not be there: give a word to look for")
     if asked.limit < 1 or asked.start < 0:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from pyramid_fs import files, issue, kinds, layout, links, times
+from pyramid_fs import files, issue, kinds, layout, links, marks, times
 from pyramid_fs import format as pages
 from pyramid_fs.errors import ExistsAlready, RefusedWrite, UsageError
 from pyramid_fs.notes import Card, Dated, Note
@@ -35,6 +35,7 @@ class Recorded:
     repeat: bool = False
     """The same text was recorded within the last day: it got the models it was not in yet, and no second file."""
     warnings: tuple[str, ...] = field(default=())
+    """What a person should know of it, each with what to do."""
 
 
 def clean(text: str) -> str:
@@ -72,12 +73,25 @@ def record(
     text = clean(text)
     refuse_archived(tools, models)
     if created is None and (first := _repeated(tools, text, models, named or text)):
-        return _add_models(tools, first, models)
+        return replace(_add_models(tools, first, models), warnings=_warnings(tools, first))
     time = created or _issue(tools, models)
     note = write_note(tools, text, models[0], source, time, tools.suffix, named=named)
     for model in models[1:]:
         write_embed(tools, note, model, tools.suffix)
-    return Recorded(note.handle, note.path, tuple(models))
+    return Recorded(note.handle, note.path, tuple(models), warnings=_warnings(tools, note))
+
+
+def _warnings(tools: Tools, note: Note) -> tuple[str, ...]:
+    """Say why no summary takes a note in that is kept as it was given, and what to do; nothing where one does."""
+    problem, fix = note.problem, "until its file is mended"
+    if note.embed:  # what it leads to is another file's matter
+        tools.census.refresh()
+        shown = tools.census.now(note.path.split("/")[1]).state.notes
+        problem = next((each.problem for each in shown if each.path == note.path), "")
+        fix = "until that note is mended" if "can't be used" in problem else "until the link in the file is right"
+    if problem == marks.REASON:
+        fix = "until the file holds one version, or shows the markers in a fence of code"
+    return (f"{problem}; no summary takes it in {fix}",) if problem else ()
 
 
 def _issue(tools: Tools, models: Sequence[str]) -> datetime:
@@ -153,7 +167,8 @@ def write_note(
     """Create a note's file under a new name: of its first words, or of `named`."""
     data = kinds.spell_note(text, created, source)
     path = _create(tools, model, created, named or text, data, suffix)
-    page = pages.Page({"created": times.spell(created), "source": source}, "", pages.read(data).body)
+    held = pages.read(data)
+    page = pages.Page({"created": times.spell(created), "source": source}, "", held.body, held.problem)
     sig = files.look(tools.census.vault.root / path)
     note = kinds.read_note(path, page, times.from_ns(sig.mtime_ns if sig else 0), tools.census.vault.settings.zone)
     if sig:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
@@ -350,6 +351,9 @@ def _parse(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # of TOML, of a number with too many digits, of brackets in brackets
+        if re.search(r"^(<{7}|>{7})( |$)", text, re.MULTILINE):
+            remedy = "keep the lines that are right, then git add it"
+            raise UsageError(f"{where} holds the conflict markers of a merge: {remedy}") from None
         raise UsageError(f"{where} can't be parsed: {error}") from error
 
 

@@ -86,7 +86,7 @@ def said(file: File, zone: tzinfo) -> Iterator[str]:
     if (name := layout.words_of(file.handle)) == file.handle and not isinstance(file, (Summary, Card)):
         yield name
     if isinstance(file, Note) and file.dated is not Dated.FILE:
-        day = file.created.astimezone(zone)
+        day = times.into(file.created, zone)
         yield f"{MONTHS[day.month - 1]} {day.year}"
 
 

@@ -178,6 +178,8 @@ def open_vault(root: Path) -> Vault:
     try:
         text, _ = pages.decode(files.read(path))
     except FileNotFoundError:
+        if root.is_file():
+            raise NotAVault(f"{root} is a file: a vault is the folder that holds {layout.SETTINGS}") from None
         hint = "there is no such folder" if not root.exists() else f"it holds no {layout.SETTINGS}"
         raise NotAVault(f"{root} is no vault: {hint}; `pyramid init {root}` makes one") from None
     return Vault(root, settings.read_vault(text, str(path), find_zone))

@@ -93,7 +93,7 @@ def prospect(state: State, shape: Shape, now: datetime) -> Prospect:
     due = next(pyramid.plan(state, shape, now, settled=True), None) is not None
     settled = {note.path for note in pyramid.ready(state, shape, now, settled=True)}
     quiet = (
-        note.touched + (shape.revised if note.path in state.revised else shape.settle)
+        times.after(note.touched, shape.revised if note.path in state.revised else shape.settle)
         for note in state.tail
         if note.path not in settled and not note.problem
     )
@@ -102,7 +102,7 @@ def prospect(state: State, shape: Shape, now: datetime) -> Prospect:
 
 
 def _next_second(at: datetime) -> datetime:
-    return at.replace(microsecond=0) + timedelta(seconds=1)
+    return times.after(at.replace(microsecond=0), timedelta(seconds=1))
 
 
 # The heartbeat

@@ -199,6 +199,26 @@ def test_a_summary_is_later_than_its_sources_also_with_a_clock_that_went_back(
     assert sums(memory) == (6, 6, 0)
 
 
+@pytest.mark.parametrize("created", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
+@pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])
+def test_notes_at_either_end_of_the_calendar_grow_like_all_others(
+    open_memory: Callable[..., Memory], root: Path, created: str, zone: str
+) -> None:
+    (root / "pyramid.toml").write_text(SMALL.replace("\n", f'\ntimezone = "{zone}"\n', 1))
+    for number in range(7):
+        write(root, f"models/alice/n{number}.md", f"---\ncreated: {created}\n---\n{text(number)}\n")
+    fill(root, "bob", range(3))
+    memory = open_memory()
+    assert [handle[:-5] for handle in memory.advance().written if handle.startswith("bob")] == ["bob-t0-0001"]
+    assert sums(memory) == (7, 6, 1)
+    assert len(summaries(root, tier="1")) == 1
+    memory.record("At the end.", ["alice"], created=memory.time(created))
+    assert memory.record("Of today.", ["alice"]).handle.startswith("2026-11-29-2015")
+    assert len(memory.advance().written) == 1
+    assert len(memory.load(["alice"]).models[0].summaries) == 4
+    assert sums(memory) == (9, 9, 0)
+
+
 def test_an_embed_is_named_by_its_own_handle_with_the_digest_of_what_it_shows(
     open_memory: Callable[..., Memory], root: Path
 ) -> None:

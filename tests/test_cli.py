@@ -674,3 +674,21 @@ def test_no_answer_moves_the_terminal(vault: Path, sh: Shell, sign: str) -> None
         sh.run(*words)
         assert not [letter for letter in sh.raw if letter != "\n" and not letter.isprintable()]
     assert f"Pay {sign} now." in [text["text"] for text in sh.json("load", "alice")["models"][0]["recent"]]
+
+
+def test_models_are_listed_in_json_without_a_word_too(vault: Path, sh: Shell) -> None:
+    assert sh.json("model") == sh.json("model", "list")
+    sh.run("model", "--json", "new", "carol")
+    assert (sh.code, "comes after the word" in sh.err) == (2, True)
+
+
+def test_a_file_is_no_vault_and_no_folder_to_make_one_in(vault: Path, sh: Shell) -> None:
+    sh.run("--vault", "pyramid.toml", "map")
+    assert (sh.code, "is a file" in sh.err, "init" in sh.err) == (10, True, False)
+
+
+def test_markers_of_a_merge_in_the_settings_are_named(vault: Path, sh: Shell) -> None:
+    (vault / "pyramid.toml").write_text('format = 1\n<<<<<<< HEAD\ntimezone = "UTC"\n=======\n>>>>>>> other\n')
+    for words in (["map"], ["doctor", "--mend"]):
+        sh.run(*words)
+        assert (sh.code, "then git add it" in sh.err) == (2, True)

@@ -235,6 +235,61 @@ def test_notes_with_a_problem_are_exported_as_they_can_be_read(
     assert broken.read_text() == "---\na: [\n---\nStill text.\n"
 
 
+EMPTY = {
+    "nothing.md": "---\n---\n",
+    "blank lines.md": "---\n\n---\n \n\t\n",
+    "windows.md": "---\r\n---\r\n\r\n",
+    "comment.md": "---\n# later\n---",
+    "tags.md": "---\ntags: [a]\n---\n",
+    "as recorded.md": "---\ncreated: 2025-01-02T03:04:05Z\n---\n",
+    "with source.md": '---\ncreated: 2025-01-02T03:04:05Z\nsource: "chat:7"\n---\n\n',
+}
+"""Notes that hold front matter alone."""
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_notes_without_a_text_come_back_as_they_are(
+    memory: Memory,
+    root: Path,
+    other: Memory,
+    tmp_path: Path,
+    everything: bool,  # noqa: FBT001
+) -> None:
+    for name, data in EMPTY.items():
+        put(root, f"models/alice/{name}", data)
+    put(root, "models/work/shown.md", "![[nothing]]")
+    put(root, "models/alice/no note.md", " \n\n")
+    found = memory.export_jsonl(tmp_path / "out.jsonl", everything=everything)
+    assert (found.notes, found.problems) == (len(EMPTY), [])
+    back = other.import_jsonl(tmp_path / "out.jsonl")
+    assert (back.notes, back.bad) == (len(EMPTY), [])
+    assert notes(other) == notes(memory)
+    assert other.verify().balances
+    other.export_jsonl(tmp_path / "back.jsonl", everything=everything)
+    kept = ("handle", "models", "created", "source", "digest", "text")
+    first, second = (
+        [{key: line.get(key) for key in kept} for line in lines(tmp_path / name) if line["kind"] == "note"]
+        for name in ("out.jsonl", "back.jsonl")
+    )
+    assert first == second
+    for place, path in ((other, "out.jsonl"), (other, "back.jsonl"), (memory, "out.jsonl"), (memory, "back.jsonl")):
+        again = place.import_jsonl(tmp_path / path)
+        assert (again.notes, again.known, again.bad) == (0, len(EMPTY), [])
+
+
+def test_a_note_of_which_nothing_can_be_read_is_left_out_and_said(
+    memory: Memory, root: Path, other: Memory, tmp_path: Path
+) -> None:
+    put(root, "models/alice/wide.md", b"\xff\xfe")
+    put(root, "models/alice/Tea.md", "Green tea.")
+    found = memory.export_jsonl(tmp_path / "out.jsonl", everything=True)
+    assert found.notes == 1
+    (said,) = found.problems
+    assert said.startswith("models/alice/wide.md: its encoding is UTF-16")
+    assert said.endswith("nothing of it could be read, so it is not in the export")
+    assert other.import_jsonl(tmp_path / "out.jsonl").bad == []
+
+
 def test_front_matter_from_elsewhere_can_t_pass_for_a_text_or_leave_the_vault(other: Memory, tmp_path: Path) -> None:
     base = {"kind": "note", "models": ["bob"], "created": "2026-01-02T03:04:05Z"}
     entries = [
@@ -245,11 +300,13 @@ def test_front_matter_from_elsewhere_can_t_pass_for_a_text_or_leave_the_vault(ot
         {**base, "text": "Five", "handle": 5},
         {**base, "text": "Six", "front": ["a"]},
         {**base, "text": "Seven", "handle": "x\0"},
+        {**base, "text": " "},
+        {**base, "front": ""},
     ]
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     found = other.import_jsonl(path)
-    assert [line.split(":")[0] for line in found.bad] == ["line 1", "line 5", "line 6", "line 7"]
+    assert [line.split(":")[0] for line in found.bad] == [f"line {number}" for number in (1, 5, 6, 7, 8, 9)]
     assert sorted(note[4] for note in notes(other)) == ["Four", "Three", "Two"]
     assert sorted(p.name for p in other.vault.root.parent.iterdir()) == ["cache", "vault"]
     assert other.verify().balances

@@ -55,8 +55,9 @@ def run(vault: hard.Vault, path: Path, *words: str) -> dict[str, Any]:
     """Import; the counts add up."""
     ran = vault.run("import", "claude-code", "--json", *words, "--", str(path))
     found = dict(ran.json)
-    parts = ("made", "grown", "known", "edited", "skipped", "failed")
+    parts = ("made", "grown", "known", "edited", "skipped", "failed", "unusable")
     assert found["read"] == sum(found[part] for part in parts)
+    assert len(found["bad"]) == found["failed"] + found["unusable"]
     assert ran.code == (30 if found["bad"] else 0) or found["bad"]
     return {part: found[part] for part in parts if found[part]}
 
@@ -156,11 +157,14 @@ def test_one_failing_conversation_ends_nothing_and_is_tried_again(vault: hard.Va
     talks = tmp_path / "talks"
     transcript(talks / "1.jsonl", long, "I see.", session="s1")
     transcript(talks / "2.jsonl", *PUMP, session="s2")
+    with (talks / "2.jsonl").open("a") as opened:
+        opened.write('{"type": "us')
     vault.summarizer("exit 3")
-    found = run(vault, talks)
-    assert found == {"made": 1, "failed": 1}
+    with Memory(vault.root, environ=vault.environ()) as memory:
+        found = memory.import_sessions("claude-code", talks)
+    assert (found.read, found.made, found.failed, found.unusable, len(found.bad)) == (3, 1, 1, 1, 2)
     vault.config.unlink()
-    assert run(vault, talks) == {"made": 1, "known": 1}
+    assert run(vault, talks) == {"made": 1, "known": 1, "unusable": 1}
 
 
 def test_what_is_no_transcript_is_one_sentence(vault: hard.Vault, tmp_path: Path) -> None:

@@ -502,6 +502,8 @@ def test_relations_are_told_from_observations_tasks_and_code() -> None:
         "- links_to [[Odense]]",
         "- links_to [[Bo]]",
     ]
+    for code in ("````\n```\n- knows [[Bo]]\n````", "~~~\n```\n- knows [[Bo]]\n~~~", "```\n- knows [[Bo]]"):
+        assert basic_memory.relations(f"- knows [[Odense]]\n{code}") == ["- knows [[Odense]]"]
 
 
 def test_a_project_that_was_moved_about_adds_nothing_where_it_has_permalinks(
@@ -658,6 +660,86 @@ def test_a_day_is_split_by_sections_and_by_times() -> None:
 )  # fmt: skip
 def test_odd_days(body: str, entries: list[Entry]) -> None:
     assert daily.split(body, "2026-11-29").entries == entries
+
+
+CODE = "- 08:00 start pump\n# 09:00 Not a heading\n  ## Nor this\n* **10:00** stop\n\nend of it"
+"""What would be entries, were it not code."""
+
+
+@pytest.mark.parametrize("indent", ["", " ", "   "])
+@pytest.mark.parametrize(
+    ("opens", "closes"),
+    [
+        ("```", "```"),
+        ("~~~", "~~~  \nSo far."),
+        ("```sh", "`````"),
+        ("````", "````"),
+        ("````", "```\n~~~~\n````"),
+        ("~~~ `x`", "```\n~~~"),
+        ("```", "``` sh\n    ```\n```"),
+    ],
+)
+def test_what_stands_in_code_is_no_entry(opens: str, closes: str, indent: str) -> None:
+    code = f"{indent}{opens}\n{CODE}\n{indent}{closes}"
+    assert daily.split(f"# Log\nsteps:\n{code}\n- 11:00 tea", "").entries == [
+        Entry(f"steps:\n{code}", "# Log"),
+        Entry("- 11:00 tea", "# Log", time(11)),
+    ]
+    assert daily.split(f"## 07:00 Log\n{code}\n## Rest\nSleep.", "").entries == [
+        Entry(code, "## 07:00 Log", time(7)),
+        Entry("Sleep.", "## Rest"),
+    ]
+    assert daily.split(f"{code}\n# 2026-11-29\nText.", "2026-11-29").entries[0] == Entry(code)
+
+
+@pytest.mark.parametrize("opens", ["```", "~~~~ text", "  ````"])
+def test_code_that_is_never_closed_goes_to_the_end(opens: str) -> None:
+    code = f"{opens}\n{CODE}\n```x\n~~~\n{CODE}"
+    assert daily.split(f"- 07:00 up\n\nThen:\n{code}", "").entries == [
+        Entry(f"Then:\n{code}"),
+        Entry("- 07:00 up", "", time(7)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("point", "closes"),
+    [
+        ("- 07:00 ran:\n  ```", "  ```"),
+        ("- 07:00 ran:\n ~~~", "~~~"),
+        ("- 07:00\n  - ```sh", "    ```"),
+        ("- 07:00\n    1. ~~~", "       ~~~"),
+    ],
+)
+def test_code_in_a_point_stays_in_it_whole(point: str, closes: str) -> None:
+    text = f"{point}\n{CODE}\n{closes}"
+    assert daily.split(f"{text}\n  - more\n- 11:00 tea", "").entries == [
+        Entry(f"{text}\n  - more", "", time(7)),
+        Entry("- 11:00 tea", "", time(11)),
+    ]
+
+
+@pytest.mark.parametrize("line", ["```- 08:00``` is code", "``", "~~", "    ```", "text ```"])
+def test_what_only_looks_like_a_fence_hides_no_entry(line: str) -> None:
+    assert Entry("- 11:00 tea", "", time(11)) in daily.split(f"{line}\n- 11:00 tea", "").entries
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "Pacific/Kiritimati"])
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_a_day_at_either_end_of_the_calendar_is_imported(root: Path, tmp_path: Path, day: str, zone: str) -> None:
+    (root / "pyramid.toml").write_text(f'format = 1\ntimezone = "{zone}"\n')
+    entries = "A day.\n- 00:00 up\n- 23:59 slept\n"
+    days = write(tmp_path / "days", {f"{day}.md": entries, "said.md": f"---\ndate: {day}T12:00Z\n---\n{entries}"})
+    with opened(root) as memory:
+        found = memory.import_daily(days)
+        assert (found.bad, found.notes + found.known + found.skipped) == ([], found.read)
+        assert {at.year for at, _ in notes(memory, "days")} == {int(day[:4])}
+
+
+def test_a_day_with_code_is_imported_with_it(memory: Memory, tmp_path: Path) -> None:
+    day = "# Log\n```\nsteps:\n- 08:00 start pump\n```\nend\n"
+    found = memory.import_daily(write(tmp_path / "days", {"2026-11-29.md": day}))
+    assert (found.read, found.notes) == (1, 1)
+    assert texts(memory, "days") == ["# Log\n\n```\nsteps:\n- 08:00 start pump\n```\nend"]
 
 
 DAYS: dict[str, str | bytes] = {
@@ -851,7 +933,7 @@ def test_every_import_prints_its_sum(
     assert "names that not every system or link holds were changed:\n  CON.md -> bob/con-" in out
     for sum_of in ("1 made + 0 written again + 0 known", "0 made + 0 written again + 1 known"):
         code, out, _ = run(shell, capsys, "import", "chatgpt", str(chat(tmp_path)))
-        assert (code, f"\nRead 1 = {sum_of} + 0 edited + 0 skipped + 0 failed\n" in out) == (1, True)
+        assert (code, f"\nRead 2 = {sum_of} + 0 edited + 0 skipped + 0 failed + 1 bad\n" in out) == (1, True)
 
 
 def test_after_an_interrupt_the_sum_holds_too(memory: Memory, tmp_path: Path) -> None:
@@ -888,6 +970,41 @@ def chat(tmp_path: Path) -> Path:
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps([{"id": "c1", "mapping": nodes, "current_node": "a"}, {"id": "c2"}]))
     return path
+
+
+def talk(kind: str, number: int) -> dict[str, Any]:
+    """Make one conversation of an export, or one line of a transcript."""
+    text = f"The pump in cellar {number} leaks again, what is there to do?"
+    if kind == "chatgpt":
+        message = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": [text]}}
+        return {"id": f"c{number}", "mapping": {"u": {"parent": None, "message": message}}}
+    if kind == "claude":
+        return {"uuid": f"c{number}", "chat_messages": [{"uuid": "u", "sender": "human", "text": text}]}
+    return {"type": "user", "sessionId": f"c{number}", "uuid": f"u{number}", "message": {"content": text}}
+
+
+@pytest.mark.parametrize("kind", ["chatgpt", "claude", "claude-code"])
+def test_the_sum_of_conversations_holds_what_is_bad_and_what_came_again(
+    shell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    records: list[Any] = [talk(kind, number) for number in range(12)]
+    if kind == "claude-code":  # a line that comes again is the same turn
+        records += [7, None, "no", {**records[0], "message": 5}]
+        data = "".join(json.dumps(record) + "\n" for record in records)
+    else:
+        records[5:5] = [7, {"id": "bad"}, records[3], {**records[0], "mapping": 5, "chat_messages": 5}]
+        data = json.dumps(records)
+    path = tmp_path / ("t.jsonl" if kind == "claude-code" else "conversations.json")
+    path.write_text(data)
+    for what, words in (("made", ("--dry-run",)), ("made", ()), ("known", ())):
+        ran = run(shell, capsys, "import", kind, str(path), "--json", *words)
+        found = json.loads(ran[1])
+        parts = ("made", "grown", "known", "edited", "skipped", "failed", "unusable")
+        assert (ran[0], found["read"], found[what], found["unusable"], len(found["bad"])) == (1, 16, 12, 4, 4)
+        assert found["read"] == sum(found[part] for part in parts)
+    code, out, err = run(shell, capsys, "import", kind, str(path))
+    assert (code, err.count("\n")) == (1, 4)
+    assert "\nRead 16 = 0 made + 0 written again + 12 known + 0 edited + 0 skipped + 0 failed + 4 bad\n" in out
 
 
 def test_conversations_that_the_disk_does_not_take_are_one_line(

@@ -548,7 +548,7 @@ def test_a_zone_that_is_none_is_one_plain_sentence(run: Callable[..., tuple[int,
     for zone in ("+25:00", "-99:00", "+10:60"):
         code, out, err = run("map", "--as-of", f"2026-10-31T10:00{zone}")
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert f"the zone {zone} is none: they go from -23:59 to +23:59" in err
+        assert f"the zone {zone} is none: they go from -15:59 to +15:59" in err
 
 
 def test_a_tier_that_a_model_lacks_is_said_to_be_missing(

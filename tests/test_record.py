@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyramid_fs import Memory, vault
+from pyramid_fs import Memory, cli, record, vault
 from pyramid_fs import format as pages
 from pyramid_fs.errors import NoSuchModel, RefusedWrite, UnknownFormat, UsageError
+from pyramid_fs.mcp_server import answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,6 +251,18 @@ def test_a_note_dated_in_the_far_future_by_hand_does_not_drag_the_others_along(m
     assert made.handle.startswith("2026-11-29-201530-")
 
 
+def test_nor_does_it_once_it_was_summarized(memory: Memory, root: Path) -> None:
+    for number in range(9):
+        memory.record(f"Number {number}.", ["alice"])
+    odd = root / "models/alice/odd.md"
+    odd.write_text("---\ncreated: 2099-01-01\n---\nFrom the future.\n")
+    os.utime(odd, (0, 0))
+    assert memory.advance().written
+    assert memory.verify().balances
+    assert memory.record("Beans.", ["alice", "bob"]).handle.startswith("2026-11-29-2015")
+    assert memory.record("Peas.", ["bob"]).handle.startswith("2026-11-29-2015")
+
+
 def test_a_date_that_is_given_is_taken(memory: Memory) -> None:
     memory.record("Now.", ["alice"])
     made = memory.record("Then.", ["alice"], created=memory.time("2020-02-03"))
@@ -354,6 +367,96 @@ def test_a_secret_is_warned_of_and_kept(memory: Memory) -> None:
     )
     assert texts(memory, "alice") == [text]
     assert memory.record("Beans.", ["alice"]).warnings == ()
+
+
+# Texts that no summary takes in
+
+CONFLICT = "The pump:\n<<<<<<< HEAD\nleaks\n=======\nruns\n>>>>>>> origin/main\nSo far."
+MARKED = (
+    "it holds git's conflict markers: a merge was not finished in it; no summary takes it in until the file holds one "
+    "version, or shows the markers in a fence of code"
+)
+
+
+def gone(name: str) -> str:
+    return f"the note it embeds is gone: {name}; no summary takes it in until the link in the file is right"
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (CONFLICT, MARKED),
+        (CONFLICT.replace("\n", "\r\n"), MARKED),
+        (CONFLICT.replace("=======", "||||||| 1f2e\nleaked\n======="), MARKED),
+        (f"```\ncode\n```\n{CONFLICT}", MARKED),
+        ("![[nowhere]]", gone("nowhere")),
+        (" \n![[notes/No where.md|Look]]\n\n", gone("notes/No where")),
+    ],
+)
+def test_a_text_that_no_summary_takes_in_is_kept_and_the_problem_is_named(
+    root: Path, clock: Clock, text: str, warning: str
+) -> None:
+    with opened(root, clock) as memory:
+        made = memory.record(text, ["alice", "bob"])
+        assert made.warnings == (warning,)
+        assert memory.vault.page(made.path).body == record.clean(text).lstrip()
+        assert {problem.path for problem in memory.doctor()} >= {made.path}
+    with opened(root, clock) as memory:
+        again = memory.record(text, ["carol"], created=NOW)
+        assert again.warnings == (warning,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"So git writes it:\n```\n{CONFLICT}\n```",
+        "<<<<<<< HEAD\nno end",
+        "A heading\n=======\nText.",
+        "![[photo.png]]",
+        "![[nowhere#part]]",
+        "See ![[nowhere]] there.",
+        "[[nowhere]]",
+    ],
+)
+def test_what_a_summary_takes_in_is_not_warned_of(memory: Memory, text: str) -> None:
+    assert memory.record(text, ["alice"]).warnings == ()
+    assert not memory.doctor()
+
+
+def test_an_embed_is_warned_of_by_what_it_leads_to(memory: Memory, root: Path) -> None:
+    first = memory.record("Beans.", ["bob"])
+    assert memory.record(f"![[{first.handle}]]", ["alice"]).warnings == ()
+    for model in ("alice", "bob"):
+        (root / f"models/{model}/Tea.md").write_text("Green tea.")
+    assert memory.record("![[Tea]]", ["alice"]).warnings == ()
+    (warning,) = memory.record("![[Tea|one]]", ["carol"]).warnings
+    assert warning.startswith("the note it embeds, Tea, is one of several: models/alice/Tea, models/bob/Tea; no ")
+    broken = memory.record(CONFLICT, ["bob"])
+    (warning,) = memory.record(f"![[{broken.handle}]]", ["alice"]).warnings
+    assert warning.startswith("the note it embeds can't be used: it holds git's conflict markers")
+    assert warning.endswith("until that note is mended")
+
+
+def test_a_secret_in_such_a_text_is_named_too(memory: Memory) -> None:
+    made = memory.record(f"{CONFLICT}\npassword: " + "correct-horse-battery", ["alice"])
+    assert [MARKED in made.warnings, len(made.warnings)] == [True, 2]
+
+
+def test_the_warning_is_said_in_the_shell_in_json_and_to_an_agent(
+    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in environ(root).items():
+        monkeypatch.setenv(name, value)
+    for text, warning in ((CONFLICT, MARKED), ("![[nowhere]]", gone("nowhere"))):
+        assert cli.run(["--vault", str(root), "record", "-m", "alice", "--no-advance", text]) == 0
+        out, err = capsys.readouterr()
+        (path,) = root.rglob(f"{out.strip()}.md")
+        assert err == f"pyramid: {warning}: {path.relative_to(root).as_posix()}\n"
+        assert cli.run(["--vault", str(root), "record", "-m", "bob", "--no-advance", "--json", text]) == 0
+        assert json.loads(capsys.readouterr().out)["warnings"] == [warning]
+    made = memory.record(CONFLICT, ["carol"])
+    assert answers.recorded_data(made, "v")["warnings"] == [MARKED]
+    assert f"Beware: {MARKED}" in answers.recorded_text(made, "v")
 
 
 # Many at once

@@ -8,11 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from pyramid_fs import Memory, kinds, layout, texts, vault, words
 from pyramid_fs import format as pages
-from pyramid_fs import kinds, layout, texts
 
 if TYPE_CHECKING:
     from datetime import tzinfo
+    from pathlib import Path
 
     from pyramid_fs.format import Page
     from pyramid_fs.notes import File
@@ -180,6 +181,33 @@ def test_a_day_is_narrowed_down_to_year_month_and_day_of_the_vaults_zone() -> No
     assert days == ["day:2026", "day:2026-02", "day:2026-02-28"]
     berlin = entry("models/alice/a.md", text, ZoneInfo("Europe/Berlin")).facets
     assert [facet for facet in berlin if facet.startswith("day:")] == ["day:2026", "day:2026-03", "day:2026-03-01"]
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Etc/GMT+12", "Pacific/Kiritimati"])
+@pytest.mark.parametrize(
+    ("created", "month"),
+    [("0001-01-01T00:00:00Z", "january"), ("9999-12-31T23:59:59.999999Z", "december")],
+)
+def test_a_note_at_either_end_of_the_calendar_is_of_a_month(created: str, month: str, zone: str) -> None:
+    made = entry("models/alice/a.md", f"---\ncreated: {created}\n---\nBeans\n", ZoneInfo(zone))
+    assert words.terms(month)[0] in made.terms
+    assert f"day:{created[:10]}" in made.facets
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])
+def test_such_notes_keep_nobody_from_finding_anything(tmp_path: Path, zone: str) -> None:
+    vault.make_vault(tmp_path / "vault", models={"alice": "A friend."})
+    (tmp_path / "vault/pyramid.toml").write_text(f'format = 1\ntimezone = "{zone}"\n')
+    for name, created in (("a", "0001-01-01T00:00:00Z"), ("b", "9999-12-31T23:59:59.999999Z")):
+        text = f"---\ncreated: {created}\n---\nBeans of {name}.\n"
+        (tmp_path / f"vault/models/alice/{name}.md").write_text(text)
+    environ = {"PYRAMID_CACHE_DIR": str(tmp_path / "cache"), "PYRAMID_CONFIG": str(tmp_path / "config.toml")}
+    with Memory(tmp_path / "vault", environ=environ, clock=lambda: NOW) as memory:
+        memory.reindex()
+        for query in ("beans", "beans in January", "beans 9999-12-31"):
+            assert len(memory.recall(query).hits) == 2, query
+            assert memory.why("b", query)
+            assert len(memory.context(query).recent) == 2
 
 
 def test_a_summary_of_many_days_is_of_no_day() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pyramid_fs import watching
+from pyramid_fs import times, watching
 from pyramid_fs.notes import Dated, Note
 from pyramid_fs.pyramid import Files, Shape, State, derive
 from pyramid_fs.watching import WHOLE, Beat, Prospect
@@ -115,6 +115,13 @@ def test_what_is_being_typed_is_asked_about_again_when_it_will_have_settled() ->
 
 def test_a_settled_batch_does_not_wait_for_a_note_that_is_being_typed() -> None:
     assert watching.prospect(state(90, 60, 4), SHAPE, NOW) == Prospect(due=True, at=NOW + timedelta(seconds=27))
+
+
+@pytest.mark.parametrize("now", [NOW, times.LAST - timedelta(seconds=9)])
+def test_a_file_time_at_the_end_of_the_calendar_is_none_that_nobody_can_wait_for(now: datetime) -> None:
+    notes = tuple(replace(note, touched=times.LAST) for note in state(1, 1).notes)
+    found = derive(Files(model="plot", notes=notes, summaries=(), retired=frozenset()))
+    assert watching.prospect(found, SHAPE, now).at in {None, times.LAST}
 
 
 def test_a_note_that_a_person_must_look_at_wakes_nobody() -> None:

@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING
 import click
 
 from pyramid_fs import render
-from pyramid_fs.cli.common import answer, text_argument, verb
+from pyramid_fs.cli.common import answer, json_option, text_argument, verb
 
 if TYPE_CHECKING:
     from pyramid_fs.memory import Memory
 
 
 @click.group(invoke_without_command=True)
+@json_option
 @click.pass_context
-def model(ctx: click.Context) -> None:
+def model(ctx: click.Context, as_json: bool) -> None:
     """Make, rename, fold and archive models; without a word it lists them."""
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_)
+        ctx.invoke(list_, as_json=as_json)
+    elif as_json:
+        raise click.UsageError("--json comes after the word: `pyramid model list --json`.")
 
 
 @model.command("list")

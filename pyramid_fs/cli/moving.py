@@ -174,7 +174,7 @@ CONVERSATIONS = [
 
 
 def _sum_of(found: Sessions) -> str:
-    """Say what became of all conversations, as a sum; what was bad within or beside one is on stderr."""
+    """Say what became of all that was read, as a sum; each part that is bad is named on stderr."""
     parts = {
         "made": found.made,
         "written again": found.grown,
@@ -182,6 +182,7 @@ def _sum_of(found: Sessions) -> str:
         "edited": found.edited,
         "skipped": found.skipped,
         "failed": found.failed,
+        "bad": found.unusable,
     }
     return f"Read {found.read} = " + " + ".join(f"{count} {name}" for name, count in parts.items())
 

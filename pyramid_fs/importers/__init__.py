@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from pyramid_fs import files, layout, record, times
 from pyramid_fs.errors import DiskError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
     from typing import BinaryIO
@@ -23,6 +24,9 @@ LINES = 200
 """So many imported notes share one line-up of the ledger's disk write."""
 LONGEST = 64 << 20
 """Bytes that one line of an input may have: a longer one is passed over, never held."""
+_POINTS = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+"
+_OPENS = re.compile(rf"( {{0,3}}|{_POINTS})(`{{3,}}+(?!.*`)|~{{3,}})")
+"""A fence of code that opens, on its own line or right behind the mark of a point."""
 
 
 @dataclass(slots=True)
@@ -151,6 +155,27 @@ def listing(folder: Path) -> list[str]:
     if shut:
         raise DiskError(f"{folder} can't be read whole: {shut[0].path}: {shut[0].reason}")
     return [path.removeprefix("./") for path in found]
+
+
+def code_lines(lines: Sequence[str]) -> dict[int, int]:
+    """Give the lines of fenced code, its fences too, each with the line that opens it; unclosed it goes to the end."""
+    found, opened, closes = dict[int, int](), 0, None
+    for at, line in enumerate(lines):
+        if closes is None:
+            opens = _OPENS.match(line)
+            if not opens:
+                continue
+            opened, closes = at, _closing(*opens.groups())
+        elif closes.fullmatch(line):
+            closes = None
+        found[at] = opened
+    return found
+
+
+def _closing(before: str, fence: str) -> re.Pattern[str]:
+    """Make what closes a fence: one as long of the same kind; within a point it stands as deep as the point's text."""
+    room = 3 + (len(before) if before.strip() else 0)
+    return re.compile(rf" {{0,{room}}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
 
 
 def later(time: datetime, ticks: int) -> datetime:

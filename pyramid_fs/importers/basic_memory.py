@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyramid_fs import curation, files, links, shapes, times
 from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, PyramidError
-from pyramid_fs.importers import Imported, done, is_spellable, markdown, tag
+from pyramid_fs.importers import Imported, code_lines, done, is_spellable, markdown, tag
 from pyramid_fs.importers.jsonl import Pending
 from pyramid_fs.importers.records import Records
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pyramid_fs.issue import Tools
 
 SOURCE = "basic-memory"
-_FENCE = re.compile(r"^ {0,3}(```|~~~)")
 _RELATION = re.compile(r"^\s*[-*+]\s+(?!\[[^\[\]]*\]\s)([^\[\]]*)(\[\[[^\[\]\n]+\]\])")
 """A line of a list that says a kind and a target; one that begins with `[category]` is an observation."""
 
@@ -82,12 +81,9 @@ def relations(body: str) -> list[str]:
 
 def _plain_lines(body: str) -> Iterator[str]:
     """Yield the lines that are no code."""
-    is_code = False
-    for line in body.split("\n"):
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif not is_code:
-            yield line
+    lines = body.split("\n")
+    code = code_lines(lines)
+    yield from (line for at, line in enumerate(lines) if at not in code)
 
 
 class _Things:

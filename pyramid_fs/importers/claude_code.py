@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import stat
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from pyramid_fs import times
 from pyramid_fs.errors import UsageError
@@ -95,18 +97,24 @@ def _read(files: dict[str, Path], shut: list[Bad], left_out: Counter[str]) -> It
 
 
 def _listing(path: Path, shut: list[Bad]) -> dict[str, Path]:
-    if path.is_dir():
-        found = {os.path.relpath(each, path): each for each in sorted(_walk(path, shut))}
-        if not found and not shut:
-            raise UsageError(f"{path} holds no *.jsonl: give ~/.claude/projects, a project in it or a transcript")
-        return found
     try:
+        if path.is_dir():
+            return _folder(path, shut)
         seen = [data for _, data in islice(_lines(path), PEEKED) if data is None or data.strip()]
     except OSError as error:
         raise UsageError(f"{path} can't be read: {(error.strerror or str(error)).lower()}") from error
+    except ValueError:  # a NUL byte, or half of a letter
+        raise UsageError(f"{str(path)[:80]!r} can't be the path of a file") from None
     if seen and not any(_is_transcript(data) for data in seen):
         raise UsageError(f"{path} is no transcript of Claude Code: give a *.jsonl of ~/.claude/projects, or the folder")
     return {path.name: path}
+
+
+def _folder(path: Path, shut: list[Bad]) -> dict[str, Path]:
+    found = {os.path.relpath(each, path): each for each in sorted(_walk(path, shut))}
+    if not found and not shut:
+        raise UsageError(f"{path} holds no *.jsonl: give ~/.claude/projects, a project in it or a transcript")
+    return found
 
 
 def _walk(folder: Path, shut: list[Bad]) -> Iterator[Path]:
@@ -129,9 +137,16 @@ def _is_transcript(data: bytes | None) -> bool:
 # Lines
 
 
+def _open(path: Path) -> BinaryIO:
+    """Open a file, and nothing else: a pipe or a device may have no end. Raise OSError."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.open("rb")
+
+
 def _lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
     """Yield where each line begins and its bytes; None for one that is too long to be kept."""
-    with path.open("rb") as opened:
+    with _open(path) as opened:
         at = 0
         while data := opened.readline(LONGEST):
             size = len(data)
@@ -328,7 +343,7 @@ def _conversation(
 
 
 def _said_at(path: Path, offsets: array[int]) -> Iterator[_Said]:
-    with path.open("rb") as opened:
+    with _open(path) as opened:
         for at in offsets:
             opened.seek(at)
             try:

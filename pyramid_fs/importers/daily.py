@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyramid_fs import files, record, times
 from pyramid_fs import format as pages
 from pyramid_fs.errors import DiskError, RefusedWrite
-from pyramid_fs.importers import Imported, Models, done, is_spellable, later, tag
+from pyramid_fs.importers import Imported, Models, code_lines, done, is_spellable, later, tag
 from pyramid_fs.importers.jsonl import Line, Pending, take
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ EMPTY = "headings with nothing below them"
 _DAY = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d\d)\2(\d\d)(?!\d)")
 _FOLDERS = re.compile(r"(?:^|/)(\d{4})(?:/|[-_.])(\d\d)(?!\d)[^/]*/(\d\d)(?!\d)[^/]*$")
 _PERIOD = re.compile(r"\b\d{4}[-_ ]?[WQ]\d{1,2}\b|^\d{4}([-_.]\d\d)?$|\bweek", re.IGNORECASE)
-_FENCE = re.compile(r"^ {0,3}(```|~~~)")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$")
 _BULLET = re.compile(r"^[-*+](?:[ \t]+|$)(?:\[.\](?:[ \t]+|$))?")
 _CLOCK = re.compile(
@@ -109,7 +108,7 @@ def start_of(path: str, page: Page, zone: Any) -> datetime | None:
             return times.parse(page.text(key), zone)
         except ValueError:
             continue
-    return datetime(named.year, named.month, named.day, tzinfo=zone).astimezone(UTC) if named else None
+    return times.into(datetime(named.year, named.month, named.day, tzinfo=zone), UTC) if named else None
 
 
 # What it says
@@ -136,13 +135,9 @@ def split(body: str, stem: str = "") -> Split:
 
 def _levels(lines: Sequence[str]) -> dict[int, int]:
     """Give the lines that are headings, each with its level; what stands in code is none."""
-    found, is_code = dict[int, int](), False
-    for at, line in enumerate(lines):
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif not is_code and (heading := _HEADING.match(line)):
-            found[at] = len(heading[1])
-    return found
+    code = code_lines(lines)
+    headings = ((at, _HEADING.match(line)) for at, line in enumerate(lines) if at not in code)
+    return {at: len(heading[1]) for at, heading in headings if heading}
 
 
 def _is_title(lines: Sequence[str], levels: dict[int, int], stem: str) -> bool:
@@ -172,8 +167,11 @@ def _parts(head: str, lines: Sequence[str]) -> Iterator[Entry]:
 def _apart(lines: Sequence[str]) -> tuple[list[str], list[tuple[time, str]]]:
     """Part the lines of a section into those without a time and the entries that begin with one."""
     rest, timed = list[str](), list[tuple[time, list[str]]]()
-    into, level, levels = rest, 0, _levels(lines)
+    into, level, levels, code = rest, 0, _levels(lines), code_lines(lines)
     for at, line in enumerate(lines):
+        if code.get(at, at) < at:  # code stays whole, where its first line is
+            into.append(line)
+            continue
         clock = _begins(line, is_heading=at in levels)
         if clock:
             into = [line]
@@ -275,7 +273,7 @@ class _Run:
             return None
 
     def _entries(self, path: str, entries: Sequence[Entry], start: datetime, keys: dict[str, object]) -> None:
-        day, same = start.astimezone(self._zone).date(), Counter[datetime]()
+        day, same = times.into(start, self._zone).date(), Counter[datetime]()
         for entry in entries:
             self.report.read += 1
             at = _at(day, entry.clock, self._zone) if entry.clock else start
@@ -323,7 +321,7 @@ def _sizes(tools: Tools) -> dict[str, set[int]]:
 
 
 def _at(day: date, clock: time, zone: Any) -> datetime:
-    return datetime.combine(day, clock, tzinfo=zone).astimezone(UTC)
+    return times.into(datetime.combine(day, clock, tzinfo=zone), UTC)
 
 
 def _carried(page: Page) -> dict[str, object]:

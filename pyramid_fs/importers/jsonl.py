@@ -80,7 +80,7 @@ def parse(found: Mapping[str, Any], zone: Any, default: str = "") -> Line:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
         raise ValueError("`model` (a text) or `models` (a list of texts) is missing")
     text, front = found.get("text"), found.get("front")
-    if not isinstance(text, str) or not (text.strip() or front):
+    if not isinstance(text, str) or not (text.strip() or front is not None):  # a note may be front matter alone
         raise ValueError("`text` is missing or empty")
     source, created, handle = found.get("source") or "", found.get("created"), found.get("handle") or ""
     if not isinstance(source, str) or not isinstance(created, str | None):

@@ -40,8 +40,10 @@ class Sessions:
     """Conversations without anything to keep."""
     failed: int = 0
     """Conversations whose digest could not be made; a next run tries them again."""
+    unusable: int = 0
+    """Records, and parts and lines of one, that can't be used, and ids that came again: each was read too."""
     bad: list[str] = field(default_factory=list)
-    """One line for each record that can't be used, and for each failure."""
+    """One line for each of these, and for each failure."""
 
 
 def bring_in(
@@ -63,10 +65,11 @@ def bring_in(
     known = {s.session: s for s in tools.census.values("sessions") if isinstance(s, Session) and s.session}
     for each in found:
         step()
+        report.read += 1
         if isinstance(each, Bad):
+            report.unusable += 1
             report.bad.append(f"{each.where}: {each.reason}")
             continue
-        report.read += 1
         before, there = imports.get(each.source), known.get(each.session)
         try:
             what = "skipped" if stays_out(each) else _fate(tools, each, before, there)
