@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pyramid_fs.settings import Curation
 
 PENDING, CONFIRMED, PRUNED = "pending", "confirmed", "pruned"
+KNOWN = (PENDING, CONFIRMED, PRUNED)
+MISTYPED = "its `status` is "
+"""How the reason begins for a record whose status is none of these."""
 IMPORTED = ("mcp-memory:", "basic-memory:")
 """How the source of a record begins that was imported: nobody weighed it, so it waits for a person, and says so."""
 NEAR_LETTERS = 5
@@ -35,6 +38,11 @@ WARNING = timedelta(days=7)
 def status(record: Curated) -> str:
     """Say where a record stands; what is neither confirmed nor pruned is pending."""
     return record.status if record.status in {CONFIRMED, PRUNED} else PENDING
+
+
+def is_mistyped(record: Curated) -> bool:
+    """Whether a person typed a status that is none: such a record waits, and nothing is written over that word."""
+    return bool(record.status) and record.status not in KNOWN
 
 
 def shown(records: Sequence[Curated]) -> list[Curated]:
@@ -97,6 +105,8 @@ def unclear(record: Curated) -> str:
     """Say what keeps a pending record from being pruned; empty where it may be, and where that is meant so."""
     if status(record) != PENDING:
         return ""
+    if is_mistyped(record):
+        return f"{MISTYPED}`{record.status[:40]}`, which is none: it counts as pending, and is never pruned"
     if record.confidence is None and (record.says_confidence or not record.source.startswith(IMPORTED)):
         said = "is no number from 0 to 1" if record.says_confidence else "is missing"
         return f"its `confidence` {said}: it is never pruned"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _FIXES = (
     (marks.REASON, f"`{mending.MEND}` settles it; a text that tells of such markers shows them in a fence of code"),
+    (curation.MISTYPED, f"confirm it or reject it, or write one of these there: {', '.join(curation.KNOWN)}"),
     ("`confidence`", "confirm it or reject it, or write a number from 0 to 1 there: `confidence: 0.6`"),
     ("`created` is missing", "confirm it or reject it, or write the day there: `created: 2026-11-29`"),
     ("encoding", "open it in an editor and save it as UTF-8"),
@@ -31,6 +33,7 @@ _FIXES = (
     ("its name is not UTF-8", "rename it"),
     ("broken summary", "restore it from git or a backup, or delete it: its notes are then summarized again"),
 )
+_STORES_OWN = re.compile(rf"tier-\d+|{layout.RETIRED}")
 
 
 def fix_for(reason: str) -> str:
@@ -82,7 +85,19 @@ def _copies(census: Census) -> Iterator[Problem]:
 
 def hints(census: Census) -> list[Problem]:
     """List what may be meant as it is, and may not: notes that look like copies, or say again what was forgotten."""
-    return sorted([*_alike(census), *_told_again(census)])
+    return sorted([*_alike(census), *_told_again(census), *_folder_notes(census)])
+
+
+def _folder_notes(census: Census) -> Iterator[Problem]:
+    """Yield the notes that lie where a model's card does: some editors call a folder's own note as the folder."""
+    for model in census.models():
+        card = census.now(model).card
+        page = census.vault.page(card.path) if card and not card.problem else None
+        if card and page and page.text("type") != "model" and len(page.body.split("\n")) > 1:
+            reason = f"it lies where the card of {model} does, so its text is in no summary and no view"
+            yield Problem(
+                card.path, reason, "give it a name of its own to make it a note, or `type: model` in its head"
+            )
 
 
 def _alike(census: Census) -> Iterator[Problem]:
@@ -106,6 +121,8 @@ def _leftovers(census: Census) -> Iterator[Problem]:
                 yield Problem(
                     path, "a cloud placeholder: its text is not on this disk yet", "open it once, or download it"
                 )
+            elif top == layout.MODELS and path.count("/") == 2 and _STORES_OWN.fullmatch(name):  # noqa: PLR2004
+                yield Problem(path, "it is a file where the store keeps a folder", "rename it, or move it elsewhere")
             elif top == layout.MODELS and path.count("/") == 1 and layout.is_markdown(name):
                 yield Problem(path, "it lies in no model's folder, so it is no note", "move it into a model's folder")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 # what only some verbs use (advance, doctor, record, recall, the summarizers) is imported when they are called:
 # together they cost as much as the rest of a short command
-from pyramid_fs import census, context, files, layout, paging, pyramid, settings, times, trust, vault, watching
+from pyramid_fs import census, context, files, given, layout, paging, pyramid, settings, times, trust, vault, watching
 from pyramid_fs import format as pages
 from pyramid_fs.answers import Answers
 from pyramid_fs.catalog import Catalog
@@ -66,11 +66,13 @@ def random_suffix() -> str:
     return issue.random_suffix()
 
 
+@given.by_hints
 class Memory(Shaping, Changing, Moving, Past):
     """One vault, open for reading and writing.
 
     Every answer is what the files say at that moment. Times are aware datetimes, names are models' folder names, and
-    what goes wrong is a PyramidError whose text names the next step.
+    what goes wrong is a PyramidError whose text names the next step. Where a list of names is taken, one name will do;
+    where a time is, a date or a text like 2026-11-29, in the vault's zone.
 
     >>> memory = Memory("~/Memory")                              # doctest: +SKIP
     >>> memory.record("Prefers the morning train.", ["user"])    # doctest: +SKIP
@@ -93,7 +95,7 @@ class Memory(Shaping, Changing, Moving, Past):
 
         `face` says how answers name the calls that go on from them, and how much one answer holds.
         """
-        self.vault = vault.open_vault(Path(root))
+        self.vault = vault.open_vault(given.path("root", root))
         self.config = read_config(environ, self.vault.root)
         self._clock, self._suffix = clock, suffix
         self._summarizer, self._extractor = summarizer, extractor
@@ -187,12 +189,12 @@ class Memory(Shaping, Changing, Moving, Past):
             f"this looks like a secret ({kind}), and notes are plain text: take it out of the file, and change it"
             for kind in found
         )
-        return recording.Recorded(made.handle, made.path, made.models, made.repeat, warnings)
+        return recording.Recorded(made.handle, made.path, made.models, made.repeat, (*made.warnings, *warnings))
 
     def _known(self, models: Sequence[str], *, create: bool = False) -> list[str]:
         wanted = list(dict.fromkeys(models))
         folder = self.vault.root / layout.MODELS
-        if all(_is_plain(name) and files.is_own_folder(folder / name) for name in wanted):
+        if all(_is_plain(name) and _is_there(folder / name) for name in wanted):
             return wanted
         known = self.census.models()
         if create:
@@ -266,8 +268,11 @@ class Memory(Shaping, Changing, Moving, Past):
     def _asked(self, asked: dict[str, Any]) -> recalling.Asked:
         from pyramid_fs import recall
 
-        models = tuple(self._named(asked["models"])) if asked.get("models") else ()
-        return recall.Asked(**{**asked, "models": models})
+        hints = recall.Asked.__annotations__ | {"since": "str | datetime", "until": "str | datetime"}
+        held = given.held(hints, asked, self.vault.settings.zone)
+        models = tuple(self._named(held["models"])) if held.get("models") else ()
+        times_of = {name: times.spell(value) for name, value in held.items() if isinstance(value, datetime)}
+        return recall.Asked(**{**held, **times_of, "models": models})
 
     def reindex(self, *, progress: Progress = quiet) -> int:
         """Build the index afresh from the files; give how many texts it holds. Raise Locked or DiskError."""
@@ -275,7 +280,9 @@ class Memory(Shaping, Changing, Moving, Past):
 
         self.census.refresh()
         index, _ = self._search
-        index.bring_up(progress, indexing.LONG, afresh=True)
+        if not index.bring_up(progress, indexing.LONG, afresh=True):
+            where = self._cache
+            raise DiskError(f"{where} can't be written, so there is no index: PYRAMID_CACHE_DIR names another folder")
         return self._index_counts()["indexed"] or 0
 
     @property
@@ -757,7 +764,10 @@ class Memory(Shaping, Changing, Moving, Past):
         from pyramid_fs import conflicts
 
         self.vault.write_allowed()
-        return conflicts.take(self.vault.root, copy, conflicts.Side(side), self._suffix)
+        sides = {str(each): each for each in conflicts.Side}
+        if side not in sides:
+            raise UsageError(f"{side[:40]!r} is no side of a conflict; there are: {', '.join(sides)}")
+        return conflicts.take(self.vault.root, copy, sides[side], self._suffix)
 
     def _all_notes(self) -> list[Note]:
         return [note for model in self.census.models() for note in self.census.now(model).state.notes]
@@ -784,3 +794,10 @@ def read_config(environ: Mapping[str, str], root: Path | None) -> settings.Confi
 
 def _is_plain(name: str) -> bool:
     return bool(name) and "/" not in name and "\\" not in name and not layout.is_tool_folder(name)
+
+
+def _is_there(folder: Path) -> bool:
+    try:
+        return files.is_own_folder(folder)
+    except OSError:  # longer than any name can be
+        return False

@@ -20,8 +20,9 @@ from pyramid_fs.notes import Dated, Kind
 
 Join = Callable[[bytes, bytes, bytes], bytes | None]
 """Merges (base, ours, theirs) line by line, as git does; None where lines collide."""
-STRENGTH = (curation.CONFIRMED, curation.PRUNED, curation.PENDING)
-"""A person's yes is stronger than a no, and a no than no word at all."""
+TYPED = "a person's own word"
+STRENGTH = (curation.CONFIRMED, TYPED, curation.PRUNED, curation.PENDING)
+"""A person's yes is stronger than a word of theirs that is no status, that than a no, and a no than no word at all."""
 LISTS = frozenset({"aliases", "tags", "topics", "possible_duplicates", "superseded_by", "contradicts"})
 """Keys whose values are kept of both sides."""
 FIRSTS = frozenset({"created", "started"})
@@ -129,8 +130,8 @@ def _text_rank(data: bytes) -> tuple[str, bytes]:
 
 
 def _record_rank(data: bytes) -> tuple[int, str, bytes]:
-    status = pages.read(data).text("status").strip().lower()
-    return STRENGTH.index(status if status in STRENGTH else curation.PENDING), *_text_rank(data)
+    status = pages.read(data).text("status").strip().lower() or curation.PENDING
+    return STRENGTH.index(status if status in curation.KNOWN else TYPED), *_text_rank(data)
 
 
 def _body(base: str, first: bytes, second: bytes, join: Join) -> str | None:

@@ -332,6 +332,8 @@ class Shaping:
 
         `top` is the shape's folder. Raise NoSuchHandle, also where it means a file of another shape.
         """
+        if top not in layout.SHAPES:
+            raise UsageError(f"{top[:40]!r} is the folder of no shape; there are: {', '.join(layout.SHAPES)}")
         self.census.refresh()
         wanted = links.target(name)
         found = [

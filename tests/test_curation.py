@@ -81,6 +81,23 @@ def test_a_record_without_front_matter_is_pending() -> None:
     assert "`confidence` is missing" in curation.unclear(found)
 
 
+@pytest.mark.parametrize("typed", ["confirm", "accepted", "YES", "1", "prune", "~", "[confirmed, no]", "北", "open"])
+def test_a_status_that_is_none_waits_says_so_and_never_falls_due(typed: str) -> None:
+    record = read(f"status: {typed}", "confidence: 0.1", "created: 2026-03-14T09:00:00Z")
+    assert curation.status(record) == "pending"
+    assert curation.is_mistyped(record)
+    assert curation.unclear(record).startswith(f"{curation.MISTYPED}`{record.status}`")
+    assert not falls(record, MADE + timedelta(days=9999))
+    assert curation.soon([record], {}, RULES, MADE + timedelta(days=9999)) == 0
+
+
+@pytest.mark.parametrize("typed", ["", "pending", '" Pending "', "confirmed", "PRUNED"])
+def test_a_status_that_is_one_is_not_mistyped(typed: str) -> None:
+    record = read(f"status: {typed}", "confidence: 0.1", "created: 2026-03-14T09:00:00Z")
+    assert not curation.is_mistyped(record)
+    assert curation.unclear(record) == ""
+
+
 # Falling due
 
 

@@ -118,3 +118,21 @@ def test_a_summary_that_waits_is_named_with_what_it_waits_for(memory: Memory, ro
 
 def test_a_reason_that_nobody_foresaw_still_has_a_fix() -> None:
     assert doctor.fix_for("something else") == "look at it in an editor"
+
+
+def test_a_note_that_lies_where_the_card_does_is_hinted_at(memory: Memory, root: Path) -> None:
+    write(root, "models/kitchen/kitchen.md", b"# Kitchen\n\nThe budget is 14,000 euros.\n")
+    write(root, "models/garden/garden.md", b"---\ntype: model\n---\n# Garden\n\nBeds and paths.\n")
+    write(root, "models/attic/attic.md", b"What is stored there.\n")
+    (hint,) = memory.hints()
+    assert hint.path == "models/kitchen/kitchen.md"
+    assert "in no summary" in hint.reason
+    assert "a name of its own" in hint.fix
+
+
+@pytest.mark.parametrize("name", ["tier-0", "tier-12", "retired"])
+def test_a_file_where_the_store_keeps_a_folder_is_named(memory: Memory, root: Path, name: str) -> None:
+    write(root, f"models/alice/{name}", b"Some file.")
+    assert [problem.path for problem in memory.doctor() if "a file where the store keeps" in problem.reason] == [
+        f"models/alice/{name}"
+    ]

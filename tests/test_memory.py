@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from datetime import UTC, date, datetime, timedelta, timezone
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import pyramid_fs
-from pyramid_fs import Memory, vault
+from pyramid_fs import Memory, cli, vault
 from pyramid_fs import format as pages
 from pyramid_fs.errors import (
     DiskError,
@@ -18,6 +20,7 @@ from pyramid_fs.errors import (
     NoSuchHandle,
     NoSuchModel,
     NotAVault,
+    PyramidError,
     RefusedWrite,
     UnknownFormat,
     UsageError,
@@ -368,6 +371,216 @@ def test_a_person_s_settings_for_one_vault_go_before_those_for_all(root: Path) -
     vault.make_vault(root.parent / "other", models={})
     with opened(root.parent / "other") as memory:
         assert memory.summarizer is None
+
+
+# What a caller hands in
+
+
+class Odd:
+    """Nothing that any verb takes."""
+
+
+LAST = datetime.max.replace(tzinfo=timezone(timedelta(hours=-9)))
+"""A time that UTC does not have."""
+NEVER: tuple[object, ...] = (Odd(), object, b"alice", 1 + 2j)
+WRONG: dict[str, tuple[object, ...]] = {
+    "str": (None, 5, ["alice"], *NEVER),
+    "Sequence[str]": (None, 5, [5], ["alice", None], [["alice"]], range(3), {1: "alice"}, *NEVER),
+    "int": ("5", 1.5, [1], *NEVER),
+    "float": ("0.5", "high", [0.5], 10**400, *NEVER),
+    "datetime": (5, "soon", "", "2026-13-45", ["2026-11-29"], date.min, LAST, *NEVER),
+    "str | datetime": (5, ["2026-11-29"], LAST, *NEVER),
+    "Path": (None, 5, "", ["x"], *NEVER),
+    "Path | BinaryIO": (None, 5, "", ["x"], *NEVER),
+}
+"""By hint, what is none of it; None is wrong, too, where the hint does not say it."""
+RIGHT: dict[str, object] = {
+    "str": "alice",
+    "Sequence[str]": ["alice"],
+    "int": 1,
+    "float": 0.5,
+    "datetime": NOW,
+    "str | datetime": "2026-11-29",
+    "Path": "nowhere",
+    "Path | BinaryIO": "nowhere",
+}
+
+
+def public() -> dict[str, dict[str, inspect.Parameter]]:
+    """Give every public verb with its parameters."""
+    found = {name: getattr(Memory, name) for name in dir(Memory) if not name.startswith("_")}
+    verbs = {name: verb for name, verb in found.items() if isinstance(verb, FunctionType)}
+    return {name: dict(list(inspect.signature(verb).parameters.items())[1:]) for name, verb in verbs.items()}
+
+
+def hint(parameter: inspect.Parameter) -> str:
+    return str(parameter.annotation).removesuffix(" | None")
+
+
+def needed(parameters: dict[str, inspect.Parameter]) -> dict[str, object]:
+    """Fill in what a verb can't go without."""
+    bare = [each for each in parameters.values() if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+    return {each.name: RIGHT.get(hint(each)) for each in bare}
+
+
+@pytest.mark.parametrize(
+    "verb", [name for name, given in public().items() if any(hint(p) in WRONG for p in given.values())]
+)
+def test_what_a_verb_can_not_take_is_an_error_in_a_sentence(root: Path, verb: str) -> None:
+    write(root, "pyramid.toml", 'format = 1\ntimezone = "Asia/Tokyo"\n')
+    parameters = public()[verb]
+    before = files_of(root)
+    with opened(root) as memory:
+        for name, parameter in parameters.items():
+            wrong = WRONG.get(hint(parameter), ())
+            if hint(parameter) == parameter.annotation and None not in wrong:
+                wrong = (*wrong, *([None] if wrong else []))
+            for value in wrong:
+                if value is None and hint(parameter) != parameter.annotation:
+                    continue
+                if verb == "time" and isinstance(value, str):
+                    continue
+                with pytest.raises(UsageError, match=rf"`{name}`.* .*"):
+                    getattr(memory, verb)(**needed(parameters) | {name: value})
+    assert files_of(root) == before
+
+
+def test_no_hint_of_a_verb_is_passed_over() -> None:
+    hints = {hint(each) for parameters in public().values() for each in parameters.values()}
+    plain = {each for each in hints if re.search(r"\b(str|int|float|date|datetime|Path)\b", each)}
+    assert {each for each in plain if not each.startswith("Callable")} == set(WRONG)
+
+
+def test_what_is_handed_in_by_place_is_held_to_the_same(memory: Memory) -> None:
+    for call in (
+        lambda: memory.record(None, ["alice"]),  # type: ignore[arg-type]
+        lambda: memory.record("x", 5),  # type: ignore[arg-type]
+        lambda: memory.propose("entity", 5),  # type: ignore[arg-type]
+        lambda: memory.recall(5),  # type: ignore[arg-type]
+        lambda: memory.recall("x", limit="5"),
+        lambda: memory.recall("x", kinds=5),
+        lambda: memory.recall("x", since=5),
+        lambda: memory.why("x", "x", models=[5]),
+        lambda: memory.save_session("x", [None]),  # type: ignore[list-item]
+        lambda: memory.path_of("models", "x"),
+        lambda: memory.resolve(None, "neither"),  # type: ignore[arg-type]
+        lambda: Memory(None),  # type: ignore[arg-type]
+        lambda: Memory(""),
+    ):
+        with pytest.raises(UsageError, match=r"\S+ \S+"):
+            call()
+    with pytest.raises(TypeError):
+        memory.record("x", ["alice"], "spade")  # type: ignore[call-arg]
+
+
+ONE: dict[str, Callable[[], Any]] = {
+    "a text": lambda: "alice",
+    "a list": lambda: ["alice"],
+    "a tuple": lambda: ("alice",),
+    "a set": lambda: {"alice"},
+    "a mapping": lambda: {"alice": 5},
+    "a generator": lambda: (name for name in ["alice"]),
+    "what map gives": lambda: map(str, ["alice"]),
+}
+
+
+@pytest.mark.parametrize("what", ONE)
+def test_one_name_is_a_list_of_one_and_whatever_yields_names_is_a_list(memory: Memory, root: Path, what: str) -> None:
+    one = ONE[what]
+    fill(root, "alice", 12)
+    assert memory.record("Beans.", one()).models == ("alice",)
+    assert memory.save_session("Hoed.", one()).topics == ("alice",)
+    assert [model.name for model in memory.load(one()).models] == ["alice"]
+    assert [model.name for model in memory.load(one(), as_of="2026-11-29").models] == ["alice"]
+    assert {hit.models for hit in memory.recall("beans", models=one()).hits} == {("alice",)}
+    assert len(memory.due(one())) == 1
+    assert [model.name for model in memory.stats(one()).models] == ["alice"]
+    assert memory.redo_plan(models=one()).models.keys() <= {"alice"}
+    assert len(memory.advance(one()).written) == 1
+    memory.look(one())
+    path = write(root, "entities/alice-x7q2.md", "---\nstatus: pending\n---\nBees.\n")
+    assert memory.confirm(f"{name}-x7q2" for name in one()) == ["alice-x7q2"] if what != "a text" else True  # type: ignore[arg-type]
+    assert memory.reject("alice-x7q2") == ["alice-x7q2"]
+    assert "pruned" in path.read_text()
+    assert memory.recall("boat", kinds="note").hits
+
+
+TIMES: list[tuple[Any, datetime]] = [
+    (datetime(2026, 3, 14, 9, tzinfo=UTC), datetime(2026, 3, 14, 9, tzinfo=UTC)),
+    (datetime(2026, 3, 14, 9), datetime(2026, 3, 14, 8, tzinfo=UTC)),  # noqa: DTZ001
+    (date(2026, 3, 14), datetime(2026, 3, 13, 23, tzinfo=UTC)),
+    ("2026-03-14", datetime(2026, 3, 13, 23, tzinfo=UTC)),
+    ("2026-03-14 09:00", datetime(2026, 3, 14, 8, tzinfo=UTC)),
+    ("2026-03-14T09:00:00Z", datetime(2026, 3, 14, 9, tzinfo=UTC)),
+]
+
+
+@pytest.mark.parametrize(("given", "time"), TIMES)
+def test_a_time_may_be_a_date_or_a_text_in_the_vaults_zone(root: Path, given: Any, time: datetime) -> None:
+    write(root, "pyramid.toml", 'format = 1\ntimezone = "Europe/Berlin"\n')
+    with opened(root) as memory:
+        made = memory.record("Beans.", ["alice"], created=given)
+        saved = memory.save_session("Hoed.", started=given)
+        assert made.path.startswith(f"models/alice/{time:%Y-%m}/{time:%Y-%m-%d-%H%M%S}-")
+        assert f"created: {time:%Y-%m-%dT%H:%M:%SZ}\n" in (root / made.path).read_text()
+        assert f"started: {time:%Y-%m-%dT%H:%M:%SZ}\n" in (root / saved.path).read_text()
+        assert memory.backfill(before=given, dry=True)
+        assert len(memory.recall("beans", since=given, until=given).hits) == 1
+        assert memory.load(["alice"], as_of=given).models[0].notes == 1
+        assert memory.map(as_of=given).models[0].notes == 1
+        assert not memory.is_future(given)
+        assert memory.diff(given)
+
+
+def test_a_path_may_be_a_text(memory: Memory, root: Path) -> None:
+    write(root.parent, "daily/2026-03-14.md", "Beans.")
+    assert memory.import_markdown(str(root.parent / "daily"), model="bob").notes == 1  # type: ignore[arg-type]
+    memory.export_jsonl(str(root.parent / "out.jsonl"))  # type: ignore[arg-type]
+    assert "Beans." in (root.parent / "out.jsonl").read_text()
+
+
+@pytest.mark.parametrize("name", ["m" * 300, "m" * 5000, "м" * 200, "a\0b", "\ud800", "../alice", "", "a/" * 3000])
+def test_a_name_that_no_disk_holds_is_no_model(memory: Memory, root: Path, name: str) -> None:
+    before = files_of(root)
+    for call in (
+        lambda: memory.record("x", [name]),
+        lambda: memory.record("x", ["alice", name]),
+        lambda: memory.load([name]),
+        lambda: memory.recall("x", models=[name]),
+        lambda: memory.advance([name]),
+        lambda: memory.rename_model(name, "x"),
+        lambda: memory.archive_model(name),
+        lambda: memory.fold_model("alice", name),
+    ):
+        with pytest.raises(NoSuchModel):
+            call()
+    for call in (
+        lambda: memory.record("x", [name], create=True),
+        lambda: memory.create_model(name),
+        lambda: memory.rename_model("alice", name),
+    ):
+        with pytest.raises(IllegalName):
+            call()
+    for each in ("expand", "forget", "retire", "entity", "topic_history", "redo"):
+        with pytest.raises(PyramidError):
+            list(getattr(memory, each)(name))
+    assert files_of(root) == before
+
+
+def test_a_name_that_no_disk_holds_is_no_model_on_the_command_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYRAMID_CACHE_DIR", str(root.parent / "cache"))
+    monkeypatch.setenv("PYRAMID_CONFIG", str(root.parent / "config.toml"))
+    assert cli.run(["--vault", str(root), "record", "x", "-m", "m" * 300]) == 20
+    assert "no model" in capsys.readouterr().err
+
+
+def test_a_folder_with_the_longest_name_is_a_model_without_a_card(memory: Memory, root: Path) -> None:
+    name = "m" * 254
+    write(root, f"models/{name}/a.md", "Beans.")
+    assert memory.record("Peas.", [name]).models == (name,)
+    assert memory.load([name]).models[0].notes == 2
 
 
 def verbs() -> dict[str, Callable[[Memory], object]]:

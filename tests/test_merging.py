@@ -127,7 +127,7 @@ def test_three_writings_of_a_summary_meet_in_any_order(made: list[tuple[int, str
     [
         ("confirmed", "pruned", "confirmed"),
         ("confirmed", "unsure", "confirmed"),
-        ("pruned", "unsure", "pruned"),
+        ("pruned", "unsure", "unsure"),
         ("Confirmed", "pruned", "Confirmed"),
     ],
 )

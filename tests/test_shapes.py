@@ -280,6 +280,42 @@ def test_a_persons_edit_of_the_status_is_the_same_as_confirm(memory: Memory, roo
     assert [line.handle for line in memory.context().procedures] == [made.handle]
 
 
+@pytest.mark.parametrize("typed", ["confirm", "accepted", "Yes", "[confirmed, no]"])
+@pytest.mark.parametrize("folder", ["entities", "procedures"])
+def test_a_status_that_is_none_is_left_as_a_person_typed_it_and_named(
+    memory: Memory, root: Path, clock: Clock, typed: str, folder: str
+) -> None:
+    keys = ("---", f"status: {typed}   # mine", "confidence: 0.1", "created: 2026-01-01", "---", "Oil the hinges.")
+    path, other = put(root, f"{folder}/hinges.md", *keys), record(root, "gate")
+    before = path.read_bytes()
+    clock.turn(days=99)
+    assert memory.prune(dry=True) == memory.prune() == []
+    memory.supersede("gate", "hinges")
+    memory.contradict("gate", "hinges")
+    memory.mend()
+    memory.backfill()
+    assert path.read_bytes() == before
+    assert "superseded_by" in other.read_text()
+    (line,) = [line for line in memory.pending() if line.handle == "hinges"]
+    assert (line.status, line.due) == ("pending", "")
+    (found,) = [each for each in memory.doctor() if each.path == f"{folder}/hinges.md"]
+    assert f"`{typed.lower().strip('[]')}`" in found.reason
+    for known in ("pending", "confirmed", "pruned"):
+        assert known in found.fix
+    memory.contradict("hinges", "gate")
+    assert f"status: {typed}   # mine\n" in path.read_text()
+
+
+def test_a_persons_word_settles_a_status_that_is_none(memory: Memory, root: Path) -> None:
+    path = put(root, "procedures/hinges.md", "---", "status: confirm", "---", "Oil the hinges.")
+    assert memory.confirm(["hinges"]) == ["hinges"]
+    assert path.read_text() == "---\nstatus: confirmed\n---\nOil the hinges.\n"
+    path.write_text(path.read_text().replace("confirmed", "no"))
+    assert memory.reject(["hinges"]) == ["hinges"]
+    assert "status: pruned\n" in path.read_text()
+    assert memory.doctor() == []
+
+
 def test_rejecting_prunes_today_and_confirming_brings_back(memory: Memory, root: Path) -> None:
     made = memory.propose("entity", "Ada", confidence=0.6)
     original = (root / made.path).read_text()

@@ -77,8 +77,8 @@ RULES = {
     ),
     "the stronger status wins": Dropped(
         "merging.py",
-        "STRENGTH = (curation.CONFIRMED, curation.PRUNED, curation.PENDING)",
-        "STRENGTH = (curation.PENDING, curation.PRUNED, curation.CONFIRMED)",
+        "STRENGTH = (curation.CONFIRMED, TYPED, curation.PRUNED, curation.PENDING)",
+        "STRENGTH = (curation.PENDING, curation.PRUNED, TYPED, curation.CONFIRMED)",
         "git --clones 4 --steps 240 --seed 3 --often record=4 --often edit=0 --often write=0 --often save_session=0"
         " --often redo=0 --often propose=15 --often confirm=60 --often reject=60 --often push=25",
         " became ",

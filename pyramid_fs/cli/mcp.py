@@ -7,6 +7,7 @@ import json
 import os
 import select
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from pyramid_fs.cli.common import opened, verb
 from pyramid_fs.errors import PyramidError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyramid_fs.memory import Memory
 
 PORT = 8931
@@ -24,7 +27,14 @@ TOKEN = "mcp-token"  # noqa: S105  (a file's name)
 TOKEN_VARIABLE = "PYRAMID_MCP_TOKEN"  # noqa: S105  (a variable's name)
 PATIENCE = 0.3
 """Seconds that a harness has to say on standard input what it starts."""
-MOST_INPUT = 1 << 20
+REST = 3.0
+"""Seconds that it has for the rest, once it has begun."""
+MOST_INPUT, PIECE = 16 << 20, 1 << 16
+MARGIN = 64
+"""So many bytes at either end tell whether there may be a whole object of JSON."""
+BLANK = b"\xef\xbb\xbf \t\r\n"
+"""What may stand before it."""
+MOST_SHOWN = 120
 
 
 @click.command()
@@ -122,31 +132,72 @@ def _save(ctx: click.Context, vault: str | None) -> None:
     """Have a transcript made a digest: here where that is quick, else in a process that outlives this one."""
     if growing.is_inside():
         return
-    path = str(_asked().get("transcript_path") or "")
     try:
-        if not path:
-            raise UsageError("standard input names no transcript_path: this is a hook for a harness")
+        path = _transcript(_asked())
         memory = opened(ctx, vault)
         if not memory.config.background:
             return
         if memory.summarizer and memory.summarizer.slow:
-            growing.detach(memory.name, ("import", "claude-code", "--", str(Path(path).expanduser())))
+            growing.detach(memory.name, ("import", "claude-code", "--", str(path)))
             return
-        for line in memory.import_sessions("claude-code", Path(path).expanduser()).bad:
-            click.echo(f"pyramid: {line}", err=True)
+        for line in memory.import_sessions("claude-code", path).bad:
+            _tell(line)
     except (PyramidError, OSError) as error:
-        click.echo(f"pyramid: {error}", err=True)
+        _tell(error)
 
 
-def _asked() -> dict[str, object]:
+def _tell(what: object) -> None:
+    """Say something on one line of standard error, whatever stands in a path."""
+    click.echo(f"pyramid: {' '.join(str(what).split())}", err=True)
+
+
+def _transcript(asked: Mapping[str, object]) -> Path:
+    """Give the file that a harness names; raise UsageError for what is none: a folder, a pipe, a device."""
+    named = asked.get("transcript_path")
+    if not isinstance(named, str) or not named:
+        raise UsageError("standard input names no transcript_path: this is a hook for a harness")
+    shown = f"the transcript {named[:MOST_SHOWN]!r}"
+    try:
+        path = Path(named).expanduser()
+        if path.is_file():
+            return path
+    except OSError as error:
+        raise UsageError(f"{shown} can't be read: {(error.strerror or str(error)).lower()}") from None
+    except (ValueError, RuntimeError):  # no path at all, or below the home of somebody who has none
+        pass
+    raise UsageError(f"{shown} is no file")
+
+
+def _asked() -> Mapping[str, object]:
     """Read what a harness says on standard input, if it says anything soon: some leave it open, and wait."""
     try:
-        if sys.stdin is None or sys.stdin.isatty() or not select.select([sys.stdin], [], [], PATIENCE)[0]:
-            return {}
-        found = json.loads(os.read(sys.stdin.fileno(), MOST_INPUT))
-    except (OSError, ValueError, RecursionError):  # no JSON, or a stream that can't be waited for
+        return {} if sys.stdin is None or sys.stdin.isatty() else _said(sys.stdin.fileno())
+    except (OSError, ValueError):  # a stream that can't be waited for
         return {}
-    return found if isinstance(found, dict) else {}
+
+
+def _said(source: int) -> Mapping[str, object]:
+    """Read an object of JSON: to where it is whole, to the end of the input, or for as long as there is time."""
+    data, end = bytearray(), time.monotonic() + PATIENCE
+    while len(data) < MOST_INPUT and select.select([source], [], [], max(0.0, end - time.monotonic()))[0]:
+        end = end if data else time.monotonic() + REST
+        piece = os.read(source, PIECE)
+        data += piece
+        begins = data[:MARGIN].lstrip(BLANK)
+        if not piece or (begins and not begins.startswith(b"{")):
+            break
+        if data[-MARGIN:].rstrip().endswith(b"}") and (found := _whole(data)) is not None:
+            return found
+    return _whole(data) or {}
+
+
+def _whole(data: bytearray) -> Mapping[str, object] | None:
+    """Give the object that stands in the input; None for anything else."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 COMMANDS = {"mcp": mcp, "hook": hook}
