@@ -515,4 +515,19 @@ def test_a_proxy_that_makes_no_sense_is_no_traceback(
 ) -> None:
     monkeypatch.setenv("http_proxy", "gopher://nowhere")
     monkeypatch.setenv("no_proxy", "")
-    assert "can't be asked" in str(failure(made(kind, server.url)))
+    assert "can't be asked" in str(failure(made(kind, "http://models.internal/v1")))
+
+
+def test_a_server_on_this_machine_is_asked_without_a_proxy(
+    kind: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
+    assert write(made(kind, server.url), asked())
+
+
+def test_a_proxy_that_is_not_there_is_named(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
+    said = str(failure(made(kind, "http://models.internal/v1")))
+    assert "through the proxy that the environment names (127.0.0.1)" in said

@@ -43,6 +43,8 @@ GRACE = 5.0
 """Seconds that ending a call may take once its time is up."""
 LONGEST_WAIT = 86_400.0
 """Seconds: a server that says to wait longer means tomorrow."""
+HERE = frozenset({"localhost", "::1"})
+"""This machine by name; so is whatever begins with `127.`."""
 NO_KEY = "no-key-needed"
 """Sent to a server of one's own, since the SDKs insist on a key."""
 
@@ -110,11 +112,22 @@ class Endpoint:
         parts = urlsplit(self.base)
         return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path.rstrip('/')}"
 
+    @property
+    def _is_here(self) -> bool:
+        """Whether it is a server on this machine: no proxy reaches that."""
+        host = (urlsplit(self.base).hostname or "").rstrip(".")
+        return host in HERE or host.startswith("127.")
+
+    @property
+    def by_way(self) -> str:
+        """Say by which way it is asked, where that is not the straight one."""
+        scheme = urlsplit(self.base).scheme
+        named = "" if self._is_here else dict(_proxies()).get(scheme) or dict(_proxies()).get("all", "")
+        return f", asked through the proxy that the environment names ({urlsplit(named).hostname})" if named else ""
+
     def client(self, make: Callable[..., _C], key: str) -> _C:
         """Make the SDK's client for a call: over connections that are kept, and with no retry of its own."""
-        from urllib.request import getproxies  # the SDK has imported it by now
-
-        http = _connections(self.vendor.name, os.getpid(), tuple(sorted(getproxies().items())))
+        http = _connections(self.vendor.name, os.getpid(), () if self._is_here else _proxies())
         return make(api_key=key, base_url=self.base, max_retries=0, timeout=self.timeout, http_client=http)
 
     def ask(self, send: Callable[[str], Coroutine[Any, Any, Reply]]) -> bytes:
@@ -185,10 +198,17 @@ async def _bounded(call: Coroutine[Any, Any, Reply], seconds: float) -> Reply:
         return LATE
 
 
+def _proxies() -> tuple[tuple[str, str], ...]:
+    from urllib.request import getproxies  # the SDK has imported it by now
+
+    return tuple(sorted(getproxies().items()))
+
+
 @cache
-def _connections(sdk: str, _: int, __: tuple[tuple[str, str], ...]) -> Any:
+def _connections(sdk: str, _: int, proxies: tuple[tuple[str, str], ...]) -> Any:
     """Keep the connections of a process open between calls, as each costs a handshake; others for other proxies."""
-    return importlib.import_module(sdk).DefaultAsyncHttpxClient(follow_redirects=False, verify=tls())
+    make = importlib.import_module(sdk).DefaultAsyncHttpxClient
+    return make(follow_redirects=False, verify=tls(), trust_env=bool(proxies))
 
 
 def _loop() -> asyncio.AbstractEventLoop:
@@ -228,7 +248,7 @@ def _no_reply(reply: Reply, end: Endpoint) -> str:
     if reply.trouble == "late":
         return f"{end.shown} gave no answer within {end.timeout:g} seconds"
     if reply.trouble == "refused":
-        return f"nothing answers at {end.shown}: is it running?"
+        return f"nothing answers at {end.shown}{end.by_way}: is it running?"
     return f"{end.shown} broke off before its answer was whole"
 
 
