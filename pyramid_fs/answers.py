@@ -149,7 +149,7 @@ class Answers:
         if not names:
             raise UsageError(f"name the models to load; `{calls.map}` shows them")
         if tier is not None and tier not in {"notes", "tail"} and not (tier.isascii() and tier.isdigit()):
-            raise UsageError(f"a tier is a number, `notes` or `tail`, not {tier!r}")
+            raise UsageError(f"a tier is a number, `notes` or `tail`, not {tier[:80]!r}")
         budget = self._settings.view_chars if chars is None else chars
         if budget < 1 or page < 1 or (total is not None and total < 1):
             raise UsageError("characters and pages count from 1")

@@ -271,7 +271,7 @@ def find_thread(tools: Tools, name: str) -> Thread:
 
     names = {layout.folded(name): t.slug for t in every for name in (t.title, t.slug)}
     close = dict.fromkeys(names[near] for near in difflib.get_close_matches(layout.folded(plain), names, 5, 0.4))
-    hint = f"the closest: {', '.join(close)}" if close else "`pyramid topic list` shows the topics"
+    hint = f"the closest: {', '.join(close)}" if close else "memory_context or `pyramid topic list` shows the topics"
     raise NoSuchHandle(f"no topic {plain[:80]!r}; {hint}")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 import agents
@@ -13,13 +15,19 @@ import mcp
 import pytest
 from agents import ERAS, SMALL, talk
 from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
-from pyramid_fs import calls, growing
+from pyramid_fs import calls, desk, growing
+from pyramid_fs.mcp_server import lines, logs, wire
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from agents import Agent
+
+    from pyramid_fs.mcp_server.server import Server
+    from pyramid_fs.mcp_server.tools import Toolbox
 
 SIX = ["load_memory", "load_model", "expand", "recall", "record", "create_model"]
 GOOD = "The rows were hoed in the morning, and the water butt stood lower by the evening than it did before."
@@ -250,6 +258,164 @@ def test_what_makes_no_sense_is_one_sentence_and_the_server_lives_on(
         await agent.call("load_memory")
 
     talk(vault, script)
+
+
+def test_no_refusal_repeats_a_long_argument(vault: hard.Vault) -> None:
+    vault.fill(1)
+    long, valid = "a" * 70_000, {"names": ["plot"], "models": ["plot"], "handle": "row1", "kind": "entity"}
+
+    async def script(agent: Agent) -> None:
+        refused = []
+        for tool, schema in agent.inputs.items():
+            given = {name: valid.get(name, "hoed") for name in schema.get("required", ())}
+            for name in schema["properties"]:
+                found = await agent.ask(tool, **{**given, name: long})
+                if found.is_error:
+                    assert len(found.text) < 600, (tool, name)
+                    refused.append((tool, name))
+        assert {("load_model", "tier"), ("recall", "kinds"), ("recall", "since"), ("write_rollup", "ticket")} <= {
+            *refused
+        }
+        assert len(await agent.fail(long)) < 600
+        with pytest.raises(MCPError) as said:
+            await agent.client.read_resource(f"pyramid://{long}")
+        assert len(said.value.error.message) < 600
+        with pytest.raises(MCPError) as said:
+            await agent.client.get_prompt(long)
+        assert len(said.value.error.message) < 600
+
+    talk(vault, script, with_rollups=True)
+
+
+def test_an_agent_is_sent_to_tools_and_not_to_a_shell_alone(vault: hard.Vault) -> None:
+    async def script(agent: Agent) -> None:
+        assert "memory_context" in await agent.fail("topic_thread_summarize", topic="zz")
+
+    talk(vault, script)
+
+
+def test_a_summarizer_that_is_taken_away_while_the_server_runs_is_told_of(vault: hard.Vault) -> None:
+    async def script(agent: Agent) -> None:
+        for name in ("next_rollup", "write_rollup"):
+            assert "a model writes the summaries" in await agent.fail(name)
+        vault.config.write_text('[summarizer]\nkind = "none"\n')
+        for name in ("next_rollup", "write_rollup"):
+            assert "started again" in await agent.fail(name)
+        vault.root.rename(vault.root.with_name("moved"))
+        assert "it was moved" in await agent.fail("next_rollup")
+
+    talk(vault, script)
+
+
+# Resources and the prompt
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_resources_and_the_prompt_say_what_is_wrong_as_tools_do(vault: hard.Vault, mode: str) -> None:
+    vault.fill(1)
+
+    async def script(agent: Agent) -> None:
+        client = agent.client
+
+        async def said(ask: Callable[[], Awaitable[object]]) -> tuple[int, str]:
+            with pytest.raises(MCPError) as found:
+                await ask()
+            return found.value.error.code, found.value.error.message
+
+        asked: list[Callable[[], Awaitable[object]]] = [
+            lambda: client.read_resource("pyramid://map"),
+            lambda: client.read_resource("pyramid://models/plot"),
+            lambda: client.get_prompt("boot"),
+            client.list_resources,
+        ]
+        for ask in asked:
+            await ask()
+        code, text = await said(lambda: client.get_prompt("boot", {"who": "Ada"}))
+        assert (code, text) == (INVALID_PARAMS, "`who` is no argument of boot; it takes none")
+        code, text = await said(lambda: client.read_resource("pyramid://nothing"))
+        assert code == INVALID_PARAMS
+        assert "there are pyramid://map" in text
+        code, text = await said(lambda: client.read_resource("pyramid://models/plott"))
+        assert (code, "the closest: plot" in text) == (INVALID_PARAMS, True)
+        vault.put("pyramid.toml", "format = [")
+        for ask in asked:
+            code, text = await said(ask)
+            assert (code, "pyramid.toml" in text) == (INTERNAL_ERROR, True)
+        vault.root.rename(vault.root.with_name("moved"))
+        for ask in asked:
+            assert await said(ask) == (INTERNAL_ERROR, await agent.fail("load_memory"))
+
+    talk(vault, script, mode)
+
+
+def test_the_list_of_resources_waits_for_busy_calls_and_holds_up_none(vault: hard.Vault) -> None:
+    async def script(server: Server, box: Toolbox) -> None:
+        with contextlib.ExitStack() as held:
+            for _ in range(desk.MOST):
+                held.enter_context(box._desk.borrow())
+            async with anyio.create_task_group() as group:
+                group.start_soon(server.list_resources)
+                await anyio.wait_all_tasks_blocked()  # the list waits, and this loop goes on
+                held.close()
+
+    with agents.served(vault.root) as (server, _, box):
+        anyio.run(script, server, box)
+
+
+# Lines of the protocol
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ('{"jsonrpc": "2.0", "id": 7, "params": [[[', 7),
+        ('{"params": {"id": 1, "a": "\\"id\\": 2"}, "id" : "sev\\"en", ', 'sev"en'),
+        ('{"id": true, "id": 1.5, "id": null, "id": -7}', -7),
+        ('{"id": ' + "9" * 5_000 + "}", None),
+        ('[{"id": 7}]', None),
+        ('{"a": "id"', None),
+        ("not json", None),
+    ],
+)
+def test_the_id_of_a_line_that_can_not_be_read_is_found_at_its_top(line: str, number: str | int | None) -> None:
+    assert lines.id_in(line) == number
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ('{"jsonrpc": "2.0", "id": 7, "method": "ping"}', wire.Heard(asks="7")),
+        ('{"jsonrpc": "2.0", "id": 7, "result": {}}', wire.Heard()),
+        ('{"jsonrpc": "2.0", "method": "notifications/initialized", "params": {"id": 7}}', wire.Heard()),
+        ('{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}', wire.Heard(drops="7")),
+        (" \n", wire.Heard()),
+    ],
+)
+def test_a_line_is_heard_as_the_protocol_means_it(line: str, meant: wire.Heard) -> None:
+    assert lines.heard(line) == meant
+
+
+# What is logged
+
+
+def test_whatever_is_logged_is_one_short_line_that_says_what_came_up_first_and_where() -> None:
+    def logged(message: str, error: BaseException | None = None) -> str:
+        info = (type(error), error, None) if error else None
+        return logs.Plain().format(logging.LogRecord("x", logging.ERROR, "f", 1, message, None, info))
+
+    def caught(text: str) -> Exception:
+        try:
+            int(text)
+        except ValueError as error:
+            return error
+        raise AssertionError(text)
+
+    late = RuntimeError("the tool failed")
+    late.__cause__ = caught("one\ntwo")
+    assert logged("two\nlines") == "two lines"
+    for error in (late, ExceptionGroup("some failed", [late, KeyError("b")])):
+        assert re.fullmatch(r"no: ValueError: invalid literal .* \(test_mcp\.py:\d+\)", logged("no", error))
+    assert len(logged("a" * 9_000, ValueError("b" * 9_000))) <= logs.MOST
 
 
 # Bounds: every answer fits, and what it leaves out is shown by the calls that it names

@@ -232,6 +232,69 @@ def test_what_is_no_protocol_on_standard_input_does_not_end_the_server(vault: ha
     assert {1, 2} <= {each.get("id") for each in found if isinstance(each.get("id"), int)}
 
 
+CUT = ["cut emoji \ud83d", "\ude00 was cut", "a \ud83d\ud83d b", "kept \\ud83d", "whole \U0001f6f6 \\"]
+LEFT = ["cut emoji \ufffd", "\ufffd was cut", "a \ufffd\ufffd b", "kept \\ud83d", "whole \U0001f6f6 \\"]
+"""Texts with halves of surrogate pairs, and what stays of them."""
+
+
+def test_a_line_that_can_not_be_taken_in_is_answered_at_once_and_holds_up_no_end(vault: hard.Vault) -> None:
+    long, deep = "9" * 5_000, "[" * 3_000 + "]" * 3_000
+    bad: dict[Any, str] = {
+        90: json.dumps(tool(90, "recall", query="hoed", limit=0)).replace("0}", f"{long}}}"),
+        91: f'{{"jsonrpc":"2.0","params":{{"id":1,"arguments":{deep}}},"method":"tools/call","id":91}}',
+        "9\\2": '{"jsonrpc":"2.0","id":"9\\\\2","method":"tools/call","params":[1]}',
+        93: '{"id":93,"method":"ping"}',
+        None: '{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+    }
+    with started(vault) as server:
+        server.send(tool(1, "load_memory"))
+        server.answer(1)
+        for number, text in enumerate(CUT, 2):
+            server.send(tool(number, "record", text=text, models=["plot"]))
+            assert not server.answer(number)["result"].get("isError")
+        assert server.process.stdin
+        for number, line in bad.items():
+            server.process.stdin.write(line.encode() + b"\n")
+            server.process.stdin.flush()
+            found = server.answer(number)["error"]
+            assert found["code"] in {-32700, -32600}
+            assert found["message"].startswith("nothing was done with this line: ")
+            assert len(found["message"]) < 300
+        server.process.stdin.close()
+        assert server.ends() < ENDS
+    assert (vault.root.parent / "mcp.err").read_text() == ""
+    assert sorted(path.read_text().split("---\n")[2].strip() for path in vault.root.rglob("20*/*.md")) == sorted(LEFT)
+
+
+def test_a_call_that_was_cancelled_holds_up_no_end(vault: hard.Vault) -> None:
+    with started(vault) as server:
+        server.send(tool(1, "load_memory"))
+        server.answer(1)
+        call = json.dumps(tool(2, "recall", query="hoed"))
+        drop = json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "2"}})
+        assert server.process.stdin
+        server.process.stdin.write(f"{call}\n{drop}\n".encode())
+        server.process.stdin.close()
+        assert server.ends() < ENDS
+
+
+@pytest.mark.slow
+def test_a_request_that_listens_for_as_long_as_it_is_open_holds_up_no_end(vault: hard.Vault) -> None:
+    client = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "rake", "version": "0"}, "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in client.items()}
+    with started(vault) as server:
+        assert server.process.stdin
+        for each in (
+            request(2, "subscriptions/listen", notifications={"toolsListChanged": True}, _meta=meta),
+            request(3, "tools/call", name="load_memory", arguments={}, _meta=meta),
+        ):
+            server.process.stdin.write(json.dumps(each).encode() + b"\n")
+            server.process.stdin.flush()
+        assert text_of(server.answer(3))
+        server.process.stdin.close()
+        assert server.ends() < ENDS
+
+
 def test_requests_from_a_file_are_all_answered_before_the_end(vault: hard.Vault) -> None:
     vault.fill(9)
     asked = [tool(number, "recall", query=f"hoed {number}") for number in range(1, 25)]
@@ -329,7 +392,7 @@ def test_it_ends_by_a_signal(vault: hard.Vault, number: int) -> None:
         assert server.ends() < ENDS
 
 
-@pytest.mark.parametrize("by", ["input", pytest.param("signal", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("by", ["input", "output", pytest.param("signal", marks=pytest.mark.slow)])
 def test_in_the_middle_of_a_batch_it_ends_with_its_summarizer_and_leaves_no_process(vault: hard.Vault, by: str) -> None:
     vault.put("pyramid.toml", SMALL)
     mark = vault.root.parent / "writing"
@@ -344,10 +407,15 @@ def test_in_the_middle_of_a_batch_it_ends_with_its_summarizer_and_leaves_no_proc
         if by == "input":
             assert server.process.stdin
             server.process.stdin.close()
+        elif by == "output":
+            assert server.process.stdout
+            server.process.stdout.close()
+            server.send(tool(2, "load_memory"))
         else:
             server.process.terminate()
         assert server.ends() < ENDS
         until(lambda: not any(is_alive(pid) for pid in family), "no child lives", ENDS)
+    assert (vault.root.parent / "mcp.err").read_text() == ""
     assert vault.summaries(0) == []
     vault.is_sound()
 
@@ -468,6 +536,28 @@ def test_only_who_brings_the_token_by_a_known_name_is_let_in(vault: hard.Vault) 
         server.process.terminate()
         assert server.process.wait(agents.BOUND) == 0
         assert time.monotonic() - begun < 2 * ENDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+def test_posts_that_are_cut_off_cost_no_line_and_no_time(vault: hard.Vault, version: str) -> None:
+    with http(vault) as server:
+        head = {
+            "Host": f"127.0.0.1:{server.port}",
+            "Authorization": f"Bearer {server.token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": version,
+            "Content-Length": "1000",
+        }
+        spelled = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        for _ in range(100):
+            with socket.create_connection(("127.0.0.1", server.port)) as cut:
+                cut.sendall(f"POST /mcp HTTP/1.1\r\n{spelled}\r\n{{".encode())
+        begun = time.monotonic()
+        assert server.post(authorization=f"Bearer {server.token}") == 200
+        assert time.monotonic() - begun < ENDS
+    assert (vault.root.parent / "http.err").read_text().count("\n") == 1
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ def _as(name: str, value: Any, wanted: Mapping[str, Any]) -> Any:
 
 def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
-        return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # a text that was cut
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
     raise ValueError(f"`{name}` must be a text; a text that is JSON itself must be sent as a JSON string")

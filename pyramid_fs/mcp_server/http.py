@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
+import logging
 import os
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
 
 import uvicorn
+from mcp.server import streamable_http
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 
 from pyramid_fs import files, loopback
@@ -74,7 +78,8 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] != "http" or self._is_allowed(scope):
-            await self._app(scope, receive, send)
+            with contextlib.suppress(ClientDisconnect):  # nobody is there to be told
+                await self._app(scope, receive, send)
             return
         refused = PlainTextResponse("a bearer token is needed\n", 401, {"WWW-Authenticate": "Bearer"})
         await refused(scope, receive, send)
@@ -82,6 +87,11 @@ class Guarded:
     def _is_allowed(self, scope: Scope) -> bool:
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+
+
+def _is_told(record: logging.LogRecord) -> bool:
+    """Whether a record of the SDK's is worth a line: that a client went in the middle of a request is not."""
+    return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
 
 
 def app(server: Server, place: Place, expected: str) -> ASGIApp:
@@ -100,6 +110,9 @@ def app(server: Server, place: Place, expected: str) -> ASGIApp:
 def serve(made: ASGIApp, place: Place, ready: Callable[[], None]) -> None:
     """Serve until SIGTERM or Ctrl-C; raise UsageError where the port is taken."""
     listening = loopback.listen(place.host, place.port)
-    config = uvicorn.Config(made, log_level="warning", access_log=False, timeout_graceful_shutdown=LAST_ANSWERS)
+    logging.getLogger(streamable_http.__name__).addFilter(_is_told)
+    config = uvicorn.Config(
+        made, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=LAST_ANSWERS
+    )
     ready()
     uvicorn.Server(config).run(sockets=[listening])

@@ -9,7 +9,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from pyramid_fs.desk import Desk
-from pyramid_fs.mcp_server import answers, wire
+from pyramid_fs.mcp_server import answers, lines, logs, wire
 from pyramid_fs.mcp_server.growth import Growth
 from pyramid_fs.mcp_server.server import Server
 from pyramid_fs.mcp_server.tools import Toolbox
@@ -33,7 +33,9 @@ def over_stdio(root: Path, ends: Wire, parent: int, *, with_rollups: bool) -> No
         growth.end(ENDING)
         os._exit(0)
 
+    ends.hear_by(lines.heard)
     ends.on_end(growth.stop)
+    ends.on_loss(end)
     wire.on_signals(end)
     wire.end_with(parent, end)
     anyio.run(_serve, server, ends)
@@ -65,6 +67,7 @@ def over_http(root: Path, place: Place, token: str, ready: Callable[[], None], *
 
 
 def _made(root: Path, *, with_rollups: bool) -> tuple[Growth, Server]:
+    logs.set_plain()  # before the SDK sets up its own
     desk = Desk(root, answers.FACE)
     growth = Growth(desk)
     return growth, Server(Toolbox(desk, growth), with_rollups=with_rollups)

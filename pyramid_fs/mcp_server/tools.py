@@ -161,6 +161,11 @@ class Toolbox:
             made, vault = memory.write_rollup(ticket, text, by=client_of(ctx)), memory.name
         return _answer(answers.written_text(made, vault), answers.written_data(made, vault))
 
+    def writes_none(self) -> bool:
+        """Whether no model writes the summaries, as the settings are now."""
+        with self._desk.borrow() as memory:
+            return memory.summarizer is None
+
     def boot(self) -> str:
         """Give what a session starts with."""
         with self._desk.borrow() as memory:

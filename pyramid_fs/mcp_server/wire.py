@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +18,28 @@ PARENT = 0.5
 """Seconds between two looks whether the process that started this one is still there."""
 LAST_ANSWERS = 10.0
 """Seconds that calls still running when the input ends have for their answers: `pyramid mcp < calls` gets them all."""
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""An escape in JSON: a whole pair of surrogates, a half, or any other."""
+
+
+class Heard(NamedTuple):
+    """What a line that came means."""
+
+    asks: str = ""
+    """The id of a request that will be answered."""
+    drops: str = ""
+    """The id of a request whose answer nobody wants any more."""
+    refusal: str = ""
+    """The line that answers it, where it can't be taken in."""
+
+
+def mended(line: str) -> str:
+    """Put the sign for what can't be read in place of each half of a surrogate pair: a text that was cut has one."""
+    if "\\ud" not in line and "\\uD" not in line:
+        return line
+    return _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], line)
 
 
 class Wire:
@@ -33,12 +56,20 @@ class Wire:
         os.close(nothing)
         sys.stdout = sys.stderr
         asked = _Asked()
-        self.input = _Input(wire_in, asked)
         self.output = _Output(wire_out, asked)
+        self.input = _Input(wire_in, asked, self.output)
 
     def on_end(self, told: Callable[[], None]) -> None:
         """Say whom to tell when the input has ended."""
         self.input.told = told
+
+    def on_loss(self, lost: Callable[[], None]) -> None:
+        """Say whom to tell when nobody reads the answers any more."""
+        self.output.lost = lost
+
+    def hear_by(self, heard: Callable[[str], Heard]) -> None:
+        """Say who knows what a line means."""
+        self.input.heard = heard
 
 
 class _Asked:
@@ -48,24 +79,26 @@ class _Asked:
         self._open: set[str] = set()
         self._changed = threading.Condition()
 
-    def read(self, line: str) -> None:
-        """Take in a line that came."""
-        self._note(line, is_asked=True)
+    def read(self, heard: Heard) -> None:
+        """Take in what came."""
+        with self._changed:
+            if heard.asks:
+                self._open.add(heard.asks)
+            self._settle(heard.drops)
 
     def written(self, line: str) -> None:
         """Take in a line that went out."""
-        self._note(line, is_asked=False)
-
-    def _note(self, line: str, *, is_asked: bool) -> None:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
             return
-        if not isinstance(message, dict) or "id" not in message or ("method" in message) != is_asked:
-            return
-        with self._changed:
-            (self._open.add if is_asked else self._open.discard)(repr(message["id"]))
-            self._changed.notify_all()
+        if "method" not in message:
+            with self._changed:
+                self._settle(str(message.get("id")))
+
+    def _settle(self, number: str) -> None:
+        self._open.discard(number)
+        self._changed.notify_all()
 
     def wait(self, seconds: float) -> None:
         """Wait until all are answered, or for so long."""
@@ -74,19 +107,25 @@ class _Asked:
 
 
 class _Input:
-    """Lines that come in. Its end is only told once what was asked before is answered."""
+    """Lines that come in, each answered at once where it can't be taken in.
 
-    def __init__(self, number: int, asked: _Asked) -> None:
+    Its end is only told once what was asked before is answered.
+    """
+
+    def __init__(self, number: int, asked: _Asked, answers: _Output) -> None:
         self._file = open(number, encoding="utf-8", errors="replace", newline="\n", closefd=False)  # noqa: SIM115  (for as long as the process runs)
-        self._asked = asked
+        self._asked, self._answers = asked, answers
         self.told: Callable[[], None] = lambda: None
+        self.heard: Callable[[str], Heard] = lambda _: Heard()
 
     def readline(self) -> str:
         """Read a line; empty at the end."""
-        line = self._file.readline()
-        if line:
-            self._asked.read(line)
-            return line
+        while line := mended(self._file.readline()):
+            heard = self.heard(line)
+            if not heard.refusal:
+                self._asked.read(heard)
+                return line
+            self._answers.write(heard.refusal)
         self.told()
         self._asked.wait(LAST_ANSWERS)
         return ""
@@ -97,17 +136,24 @@ class _Output:
 
     def __init__(self, number: int, asked: _Asked) -> None:
         self._file = open(number, "w", encoding="utf-8", newline="\n", closefd=False)  # noqa: SIM115  (the same)
-        self._asked, self._line = asked, ""
+        self._asked, self._lock = asked, threading.Lock()
+        self.lost: Callable[[], None] = lambda: None
 
     def write(self, line: str) -> int:
-        """Write a line."""
-        self._line = line
-        return self._file.write(line)
+        """Send a line, whole, whichever thread it comes from."""
+        try:
+            with self._lock:
+                self._file.write(line)
+                self._file.flush()
+        except OSError as error:
+            if not isinstance(error, ConnectionError):  # else the client went, which is no fault
+                print(f"pyramid: answers can't be written: {error}", file=sys.stderr)  # noqa: T201  (its own end)
+            self.lost()
+        self._asked.written(line)
+        return len(line)
 
     def flush(self) -> None:
-        """Send it."""
-        self._file.flush()
-        self._asked.written(self._line)
+        """Do nothing: a line that was written was sent."""
 
 
 def end_with(parent: int, end: Callable[[], None]) -> None:
