@@ -174,7 +174,9 @@ class Changing:
         machine = files.machine(self._cache.parent)
         done = mending.mend(self.vault, marked, machine, times.spell(self._clock()))
         self.census.refresh()
-        return [*done, *renaming.settle_all(self.census, self._cache, GROW_WAIT)]
+        carried = renaming.settle_all(self.census, self._cache, GROW_WAIT)
+        mending.tell_on_the_way(self.vault.root, [*carried.moved, *carried.left])
+        return [*done, *carried.moved]
 
     def _point_to(self, model: str, before: str) -> None:
         """Have the cards of models that were folded into one name it as it is called now."""

@@ -31,7 +31,13 @@ _FIXES = (
     ("can't be read", "give yourself the right to read it"),
     ("but for composition", "rename one of them"),
     ("its name is not UTF-8", "rename it"),
-    ("broken summary", "restore it from git or a backup, or delete it: its notes are then summarized again"),
+    (
+        "broken summary",
+        (
+            "restore it from git or a backup; `pyramid doctor --retire` with its name gives it up, and what"
+            " it covered is summarized again"
+        ),
+    ),
 )
 _STORES_OWN = re.compile(rf"tier-\d+|{layout.RETIRED}")
 
@@ -64,6 +70,7 @@ def examine(census: Census) -> list[Problem]:
         *_leftovers(census),
         *_strays(census),
         *_cards(census),
+        *_cases(census),
         *renaming.problems(census),
         *_forgotten(census),
         *_edited(census),
@@ -141,6 +148,17 @@ def _cards(census: Census) -> Iterator[Problem]:
         if isinstance(card, Card) and not layout.same_name(card.handle, model):
             fix = f"rename it to {model}.md"
             yield Problem(card.path, "it is the card of a folder that was renamed", fix)
+
+
+def _cases(census: Census) -> Iterator[Problem]:
+    """Yield the models whose names are one to a disk that folds case: a clone there would put both into one folder."""
+    known, moving = dict[str, str](), renaming.left(census)
+    for model in (model for model in census.models() if model not in moving):
+        first = known.setdefault(layout.folded(model), model)
+        if first != model:
+            reason = f"macOS and Windows take its name for that of {first}, and put both into one folder"
+            fix = f"`pyramid model rename {shlex.quote(model)} NAME`, or `pyramid model fold` one into the other"
+            yield Problem(f"{layout.MODELS}/{model}", reason, fix)
 
 
 def _forgotten(census: Census) -> Iterator[Problem]:

@@ -661,9 +661,11 @@ class Memory(Shaping, Changing, Moving, Past):
         self.census.refresh(names)
         shape, config = self.vault.settings.shape, self.config.summarizer
         made = [call for call in self._meter.all() if not models or call.model in names]
-        found = [
-            self._stats_of(name, [call for call in made if call.model == name], survival=survival) for name in names
-        ]
+        calls: dict[str, list[Metered]] = {}
+        for call in made:
+            calls.setdefault(call.model, []).append(call)
+        with self.census.still():  # one look at the disk for all of them
+            found = [self._stats_of(name, calls.get(name, []), survival=survival) for name in names]
         lengths, spent = stats.tiers([self.census.now(name).state for name in names], shape), stats.calls(made)
         survives = stats.in_sum([each.survival for each in found if each.survival]) if survival else None
         today = self._calls_today()

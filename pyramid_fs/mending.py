@@ -26,6 +26,8 @@ TURNS = 100
 """So many names are tried for a conflict copy."""
 MERGES = 50
 """So many merges of a file are looked through for the one that left its markers."""
+UNDER_WAY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+"""What lies in git's folder while it is in the middle of something."""
 ATTRIBUTE = "merge=pyramid"
 DRIVER = "merge.pyramid.driver"
 SET_UP = "pyramid setup git --write"
@@ -269,6 +271,24 @@ def mend(vault: Vault, marked: Iterable[str], machine: str, at: str) -> list[str
     return sorted(mender.changed)
 
 
+def tell_on_the_way(root: Path, paths: Sequence[str]) -> None:
+    """Tell git of paths that changed in the middle of a merge or rebase, which would not go on else."""
+    if not (paths and in_git(root)):
+        return
+    git = Git(root)
+    marks = (git.line("rev-parse", "--git-path", name) for name in UNDER_WAY)
+    if any((root / mark).exists() for mark in marks if mark):
+        _tell(git, root, paths)
+
+
+def _tell(git: Git, root: Path, paths: Iterable[str]) -> None:
+    here = {path: (root / path).is_file() for path in paths}
+    if there := [path for path, is_here in here.items() if is_here]:
+        git("add", "--", *there)
+    if gone := [path for path, is_here in here.items() if not is_here]:
+        git("rm", "-q", "--cached", "--ignore-unmatch", "--", *gone)
+
+
 def _moved_twice(left: Sequence[Unmerged]) -> list[tuple[Unmerged, Unmerged, str]]:
     """Pair what one side moved here and the other there: one file of one handle, with the blob that both began from."""
     sides = [{layout.handle(f.path): f for f in left if set(f.blobs) == {stage}} for stage in (1, OURS, THEIRS)]
@@ -370,12 +390,7 @@ class _Mender:
 
     def tell(self) -> None:
         """Tell git what became of the paths that it waits for."""
-        here = [path for path in self.told if self._read(path) is not None]
-        gone = [path for path in self.told if path not in here]
-        if here:
-            self._git("add", "--", *here)
-        if gone:
-            self._git("rm", "-q", "--cached", "--ignore-unmatch", "--", *gone)
+        _tell(self._git, self._vault.root, self.told)
 
     def _settled(self, path: str, now: bytes | None, settled: merging.Settled) -> None:
         if settled.beside is not None:

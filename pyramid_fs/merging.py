@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, tzinfo
+from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from pyramid_fs import curation, kinds, layout, times, words
@@ -214,15 +215,19 @@ def _typed(key: str, value: Any) -> object:
 
 
 def added(base: bytes, text: bytes) -> str:
-    """Give the lines of an edited copy that are its own: most of their words stand nowhere in `base`."""
-    was, now = pages.read(base).body, pages.read(text).body
-    known = set(words.terms(was))
-    lines = [line for line in now.splitlines() if not line.strip() or _is_own(words.terms(line), known)]
+    """Give the lines of an edited copy that are its own: put in, or in place of others and mostly of other words."""
+    was, now = (pages.read(data).body.splitlines() for data in (base, text))
+    known = set(words.terms("\n".join(was)))
+    lines: list[str] = []
+    for tag, _, _, start, end in SequenceMatcher(None, was, now).get_opcodes():
+        share = {"insert": 1.0, "replace": 0.5}.get(tag, 0.0)
+        lines += [line for line in now[start:end] if not line.strip() or _is_own(words.terms(line), known, share)]
     return re.sub(r"\n\s*\n", "\n\n", "\n".join(lines)).strip()
 
 
-def _is_own(terms: Sequence[str], known: Collection[str]) -> bool:
-    return 2 * sum(term in known for term in terms) < len(terms)
+def _is_own(terms: Sequence[str], known: Collection[str], share: float) -> bool:
+    """Whether less than a share of the words were known: those of a forgotten text are not to come back."""
+    return sum(term in known for term in terms) < share * len(terms)
 
 
 def apart(path: str, text: bytes, body: str, zone: tzinfo) -> tuple[str, bytes]:

@@ -55,10 +55,11 @@ class Step(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """What came of it: the paths that files have now, and those that had to stay."""
+    """What came of it: the paths that files have now, those that had to stay, and those where none is left."""
 
     moved: list[str]
     stays: list[str]
+    left: list[str]
 
 
 # What the ledger says
@@ -163,6 +164,7 @@ class _Links:
             self._held[model] = notes | {(summary.handle, "") for summary in made}
             named = {(links.name(s.link), "" if tier else s.digest) for tier, s in _sources(made)}
             self._named[model], self._lost[model] = len(named), named - self._held[model]
+        self._missing = [model for model, lost in self._lost.items() if lost]
 
     def home(self, model: str) -> str:
         """Give the other model that names most of what lies here, or holds most of what is named here; else nothing.
@@ -170,7 +172,8 @@ class _Links:
         A note or some that a person moved from one model to another do not make the two one.
         """
         here, named = self._held[model], self._named[model]
-        found = {other: self._shared(model, other) for other in self._held if other != model}
+        missed = self._held if self._lost[model] else self._missing
+        found = {other: self._shared(model, other) for other in missed if other != model}
         best = max(found, key=lambda other: sum(found[other]), default="")
         held_there, named_there = found.get(best, (0, 0))
         is_most = 2 * named_there > len(here) or 2 * held_there > named
@@ -193,16 +196,19 @@ def carry(root: Path, old: str, new: str) -> Carried:
 
     Raise DiskError.
     """
-    done = Carried([], [])
+    done = Carried([], [], [])
     for step in plan(root, old, new):
         fate = step.fate
         if fate is Fate.MOVES:
             try:
                 files.move(root / step.path, root / step.to)
                 done.moved.append(step.to)
+                done.left.append(step.path)
             except (ExistsAlready, RefusedWrite):  # it came meanwhile, or a link leads elsewhere
                 fate = Fate.STAYS
-        elif fate is Fate.GOES and not _removed(root, step):
+        elif fate is Fate.GOES and _removed(root, step):
+            done.left.append(step.path)
+        elif fate is Fate.GOES:
             fate = Fate.STAYS
         if fate is Fate.STAYS:
             done.stays.append(step.path)
@@ -255,12 +261,13 @@ def settle(census: Census, cache: Path, model: str) -> ModelNow:
     return replace(now, shut=(*now.shut, *held)) if held else now
 
 
-def settle_all(census: Census, cache: Path, wait: float) -> list[str]:
-    """Bring together what lies under the old names of all models; give the paths that files were moved to."""
-    moved = list[str]()
+def settle_all(census: Census, cache: Path, wait: float) -> Carried:
+    """Bring together what lies under the old names of all models."""
+    done = Carried([], [], [])
     for old, new in left(census).items():
-        moved += carry_locked(census, cache, old, new, wait).moved
-    return moved
+        for known, more in zip(done, carry_locked(census, cache, old, new, wait), strict=True):
+            known.extend(more)
+    return done
 
 
 def carry_locked(census: Census, cache: Path, old: str, new: str, wait: float) -> Carried:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -136,3 +137,27 @@ def test_a_file_where_the_store_keeps_a_folder_is_named(memory: Memory, root: Pa
     assert [problem.path for problem in memory.doctor() if "a file where the store keeps" in problem.reason] == [
         f"models/alice/{name}"
     ]
+
+
+def test_models_that_one_disk_takes_for_one_are_named(memory: Memory, root: Path) -> None:
+    write(root, "models/Carol/x.md")
+    write(root, "models/carol/y.md", b"Another text.")
+    if sorted(path.name for path in (root / "models").iterdir() if path.name.lower() == "carol") != ["Carol", "carol"]:
+        pytest.skip("this disk folds case")
+    (found,) = memory.doctor()
+    assert found.path == "models/carol"
+    assert "for that of Carol" in found.reason
+
+
+def test_the_way_out_of_a_broken_summary_is_one_that_holds_with_a_roll_up_above_it(memory: Memory, root: Path) -> None:
+    for number in range(50):
+        write(root, f"models/alice/n{number:02}.md", f"Note {number} tells of pump {number}.".encode())
+        os.utime(root / f"models/alice/n{number:02}.md", (10**9 + number,) * 2)
+    memory.advance()
+    lowest = min(root.glob("models/alice/tier-0/*.md"))
+    lowest.write_bytes(b"")
+    fixes = {problem.path: problem.fix for problem in memory.doctor()}
+    assert "`pyramid doctor --retire`" in fixes[lowest.relative_to(root).as_posix()]
+    assert len(memory.retire(lowest.stem)) == 2
+    memory.advance()
+    assert (memory.doctor(), memory.verify().balances) == ([], True)

@@ -299,6 +299,8 @@ def test_a_file_of_another_name_is_no_copy_of_gits() -> None:
         ("The key is under the mat.\n", "The key is under the old mat.\n", ""),
         ("One.\nTwo.\n", "Beans.\n\nOne.\nTwo.\n\nPeas and leeks.\n", "Beans.\n\nPeas and leeks."),
         ("鍵はマットの下。\n", "鍵はマットの下。\n豆には太陽が要る。\n", "豆には太陽が要る。"),
+        ("The train left at 7.\n", "The train left at 7.\nThe train left at 9.\n", "The train left at 9."),
+        ("The PIN is 4711.\n", "The PIN is 4711.\n\nThe PIN is 4711!\n", ""),
         ("---\ntitle: Key\n---\nThe key.\n", "---\ntitle: A safe place\n---\nThe key.\n", ""),
         ("The key.\n", "The key.\n---\n", ""),
     ],

@@ -31,6 +31,7 @@ STRENGTH = {"pending": 0, "pruned": 1, "confirmed": 2}
 OWN = {"commit": 12, "pull": 8, "push": 10, "rebase": 1, "grow": 0, "rename": 0.05}
 """How often a clone commits, pulls, pushes or rebases, grows between a pull and a push, and a model is renamed."""
 _CONFLICT = re.compile(r"CONFLICT \(([^)]*)\)")
+_SHOWN = re.compile(r"`git cat-file blob (\w+)` shows all")
 _KEPT = re.compile(r"what was added to it is in ([^;]+);")
 _TIER = re.compile(r"/retired/([^/]+-t(\d+)-\d+-\w+\.md)$")
 UNASKED = frozenset({"modify/delete", "rename/rename", "rename/delete", "directory rename split"})
@@ -142,9 +143,15 @@ def _judged_summary(sides: Sides) -> Iterator[str]:
     texts = {digest_of(split(text)[1]): text for text in (sides.ours, sides.theirs)}
     if digest_of(split(sides.base)[1]) in texts or len(texts) < 2:
         return
-    wins = min(texts, key=lambda digest: (sources(texts[digest]), digest))
+    wins = min(texts, key=lambda digest: (counted(texts[digest]), sources(texts[digest]), digest))
     if (stands := digest_of(split(sides.result)[1])) != wins:
         yield f"{sides.path}: of two redone texts {sorted(texts)}, {stands} stands, and not {wins}"
+
+
+def counted(text: str) -> int:
+    """Give the notes that a summary counts: a roll-up above a forgotten one names as many summaries as before."""
+    said = str(split(text)[0].get("note_count", ""))
+    return int(said) if said.isdigit() else 0
 
 
 def sources(text: str) -> int:
@@ -284,12 +291,16 @@ class Run:
         kinds, on = set(_CONFLICT.findall(said)), " on phones" if clone.is_phone else ""
         self.world.counts.update(f"stops at {kind}{on}" for kind in kinds)
         if not clone.is_phone and not (kinds and kinds <= UNASKED):
-            why = [line for line in said.splitlines() if "CONFLICT" in line]
-            self.faults.append(f"a merge stopped in {clone.name}: {why[:3]}, {unmerged[:5]}")
+            why = [line for line in said.splitlines() if "CONFLICT" in line] or said.splitlines()[-4:]
+            unstaged = [line for line in where.splitlines() if line[1:2].strip()]
+            self.faults.append(f"a merge stopped in {clone.name}: {why[:3]}, {unmerged[:5]}, {unstaged[:5]}")
         mended = clone.pyramid("doctor", "--mend")
         for kept in _KEPT.findall(mended.stdout):  # what was added to a forgotten note is one of its own now
             for line in world.lines_of(clone.root / kept):
                 self.world.move(line, Path(kept).stem)
+        for blob in _SHOWN.findall(mended.stdout):
+            lines = clone.out("cat-file", "blob", blob).splitlines()
+            self.world.take_back([line for line in lines if line in self.world.instead])
         left = clone.out("diff", "--name-only", "--diff-filter=U")
         if left:
             self.faults.append(f"`doctor --mend` left {left} unmerged in {clone.name}: {mended.stdout}{mended.stderr}")

@@ -61,6 +61,8 @@ class World:
     """Every line that somebody wrote, and where."""
     home: dict[str, str] = field(default_factory=dict)
     """The name of the note that a line was written in."""
+    instead: set[str] = field(default_factory=set)
+    """Lines that somebody wrote in the place of another: nearly its words, so they go with it where it is forgotten."""
     taken_back: set[str] = field(default_factory=set)
     """Lines that their reader replaced or deleted, having them before their eyes."""
     forgotten: set[str] = field(default_factory=set)
@@ -370,6 +372,7 @@ def edit(world: World, machine: Machine) -> None:
             lines = [new, *lines]
         case _:
             world.take_back(lines[at : at + 1])
+            world.instead.add(new)
             lines = [*lines[:at], new, *lines[at + 1 :]]
     machine.write(path, head + "".join(f"{line}\n" for line in lines))
     world.counts["notes edited"] += 1
