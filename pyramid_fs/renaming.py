@@ -158,8 +158,12 @@ class _Links:
 
     def __init__(self, census: Census) -> None:
         self._held, self._lost, self._named = dict[str, set[_Mark]](), dict[str, set[_Mark]](), dict[str, int]()
+        summaries: dict[str, list[Summary]] = {}
+        for file in census.values():
+            if isinstance(file, Summary):
+                summaries.setdefault(file.path.split("/")[1], []).append(file)
         for model in census.models():
-            made = [s for s in census.values(f"{layout.MODELS}/{model}") if isinstance(s, Summary)]
+            made = summaries.get(model, [])
             notes = {(note.handle, note.digest) for note in census.now(model).state.notes if note.digest}
             self._held[model] = notes | {(summary.handle, "") for summary in made}
             named = {(links.name(s.link), "" if tier else s.digest) for tier, s in _sources(made)}
