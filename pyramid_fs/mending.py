@@ -343,16 +343,17 @@ class _Mender:
 
     def _forget(self, path: str, base: bytes, text: bytes, blob: str) -> None:
         """Keep an edited copy of a forgotten note away, too, but for what was added: that becomes a note of its own."""
-        ledger = f"{layout.LEDGER}/{self._machine}.jsonl"
-        self._vault.add_to_ledger(self._machine, [{**merging.tombstone(path, text), "at": self._at}])
-        self.told.append(ledger)
-        self.changed.discard(path)
         how = f"`git cat-file blob {blob[:12]}` shows all that it said"
+        # first: after a kill in between the tombstone would have the copy removed with what was added
         if body := merging.added(base, text):
             kept, data = merging.apart(path, text, body, self._vault.settings.zone)
-            self._put(kept, self._read(kept), data)
+            with contextlib.suppress(ExistsAlready):  # another clone made it, and somebody may have gone on there
+                files.create(self._vault.root / kept, data)
             self.told.append(kept)
             how = f"what was added to it is in {kept}; {how}"
+        self._vault.add_to_ledger(self._machine, [{**merging.tombstone(path, text), "at": self._at}])
+        self.told.append(f"{layout.LEDGER}/{self._machine}.jsonl")
+        self.changed.discard(path)
         self.changed.add(f"{path} (removed: it is an edited copy of a note that was forgotten; {how})")
 
     def reunite(self, one: Unmerged, other: Unmerged, base: str) -> None:
