@@ -31,7 +31,7 @@ BACKOFF = timedelta(minutes=1)
 BACKOFF_MOST = timedelta(hours=6)
 """… but never longer than this."""
 HEAD_START = 0.01
-"""Seconds that a vendor's SDK takes to send a request (5 to 8 ms): what is stored meanwhile would hold it up."""
+"""Seconds left to a call to get on its way before what came is stored: one call follows the other 3 ms sooner so."""
 PAUSE = 5.0
 """Seconds to wait where a provider asks for a pause and does not say how long."""
 PATIENCE = 120.0

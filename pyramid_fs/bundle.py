@@ -14,6 +14,7 @@ from pyramid_fs.notes import Curated, Entity, Kind, Session, Shaped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pyramid_fs.calls import Calls
     from pyramid_fs.context import Hits, Map
     from pyramid_fs.issue import Tools
     from pyramid_fs.settings import Curation, Shown
@@ -258,8 +259,8 @@ def topic_line(tools: Tools, thread: Thread) -> TopicLine:
     return TopicLine(thread.slug, thread.title, len(thread.sessions), active, thread.status)
 
 
-def find_thread(tools: Tools, name: str) -> Thread:
-    """Find a thread by slug or title; raise NoSuchHandle with the closest names."""
+def find_thread(tools: Tools, name: str, calls: Calls) -> Thread:
+    """Find a thread by slug or title; raise NoSuchHandle with the closest names, or the call that shows all."""
     every = list_threads(tools)
     plain = name.strip().removeprefix("[[").removesuffix("]]")
     found = [t for t in every if layout.same_name(t.slug, plain)] or [
@@ -271,13 +272,13 @@ def find_thread(tools: Tools, name: str) -> Thread:
 
     names = {layout.folded(name): t.slug for t in every for name in (t.title, t.slug)}
     close = dict.fromkeys(names[near] for near in difflib.get_close_matches(layout.folded(plain), names, 5, 0.4))
-    hint = f"the closest: {', '.join(close)}" if close else "memory_context or `pyramid topic list` shows the topics"
+    hint = f"the closest: {', '.join(close)}" if close else f"`{calls.topics}` shows the topics"
     raise NoSuchHandle(f"no topic {plain[:80]!r}; {hint}")
 
 
-def history(tools: Tools, vault: str, name: str) -> History:
+def history(tools: Tools, vault: str, name: str, calls: Calls) -> History:
     """Give a thread's history: its newest sessions as far as they fit, at least one; no model is called."""
-    thread = find_thread(tools, name)
+    thread = find_thread(tools, name, calls)
     shown = threads.fitting(thread.sessions)
     texts = tuple(session_text(tools, session) for session in shown)
     total = len(thread.sessions)

@@ -19,6 +19,8 @@ class Calls(Protocol):
     map: str
     """What shows the names of models."""
     make_model: str
+    topics: str
+    """What shows the topics."""
     load_models: str
     """What loads models, with a place for their names."""
 
@@ -70,6 +72,7 @@ class Shell:
 
     map = "pyramid map"
     make_model = "pyramid model new NAME --description '…'"
+    topics = "pyramid topic list"
     load_models = "pyramid load NAME…"
 
     def map_page(self, page: int) -> str:  # noqa: ARG002
@@ -126,6 +129,7 @@ class Tools:
 
     map = "load_memory()"
     make_model = "create_model(name=…, description=…)"
+    topics = "memory_context()"
     load_models = "load_model(names=[…])"
 
     def map_page(self, page: int) -> str:

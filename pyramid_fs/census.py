@@ -52,6 +52,7 @@ class Census:
         self.shut: list[Problem] = []
         self._models: dict[str, ModelNow] = {}
         self._is_still = False
+        self._listed: list[str] | None = None
         self._ledger_mark: object = None
         self._forgotten: frozenset[tuple[str, str]] = frozenset()
         self._renames: tuple[dict[str, Any], ...] = ()
@@ -60,8 +61,11 @@ class Census:
 
     def models(self) -> list[str]:
         """List the models: every folder in `models/`; raise DiskError where the vault can't be read."""
+        if self._is_still and self._listed is not None:
+            return self._listed[:]
         self._be_there()
-        return files.subfolders(self.vault.root, layout.MODELS)
+        self._listed = files.subfolders(self.vault.root, layout.MODELS)
+        return self._listed[:]
 
     @one_at_a_time
     def refresh(self, models: Iterable[str] | None = None) -> None:
@@ -100,7 +104,7 @@ class Census:
         """
         if not is_fresh:
             self.refresh()
-        self._is_still = True
+        self._is_still, self._listed = True, None
         try:
             yield
         finally:

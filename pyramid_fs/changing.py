@@ -86,31 +86,20 @@ class Changing:
     _cache: Path
     _clock: Callable[[], datetime]
 
-    def _named(self, models: Sequence[str]) -> list[str]:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Memory has them
 
-    def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools:
-        raise NotImplementedError
+        def _named(self, models: Sequence[str]) -> list[str]: ...
 
-    def _effort(self, *, limit: int | None, is_asked: bool, told: Callable[[Call], None] = lambda _: None) -> Effort:
-        raise NotImplementedError
+        def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools: ...
 
-    @property
-    def summarizer(self) -> Summarizer | None:
-        """Who writes the summaries; see `Memory.summarizer`."""
-        raise NotImplementedError
+        def _effort(self, *, limit: int | None, is_asked: bool, told: Callable[[Call], None] = ...) -> Effort: ...
 
-    def record(
-        self,
-        text: str,
-        models: Sequence[str],
-        *,
-        source: str = "",
-        created: datetime | None = None,
-        create: bool = False,
-    ) -> recording.Recorded:
-        """Write one note; see `Memory.record`."""
-        raise NotImplementedError
+        @property
+        def summarizer(self) -> Summarizer | None:
+            """Who writes the summaries."""
+
+        def record(self, text: str, models: Sequence[str], *, source: str = "") -> recording.Recorded:
+            """Write one note."""
 
     def create_model(self, name: str, description: str = "") -> str:
         """Make a model; give its name. Raise IllegalName or ExistsAlready."""
@@ -381,10 +370,11 @@ class Changing:
         self.vault.write_allowed()
         self.census.refresh()
         name, moved = links.name(links.target(handle)), list[str]()
-        wrong = self._found_wrong(name)
-        for model in self.census.models():
-            if not _stands_on(self.census.now(model).state, self._summaries(model), name, wrong):
-                continue
+        wrong, models = set[str](), self._with(name, set())
+        if not models:  # the proof reads every file
+            wrong = self._found_wrong(name)
+            models = self._with(name, wrong)
+        for model in models:
             with files.locked(self._cache / issue.grow_lock(model), GROW_WAIT):
                 found = _stands_on(self.census.fresh(model).state, self._summaries(model), name, wrong)
                 for summary in found:
@@ -399,12 +389,17 @@ class Changing:
         self.census.refresh()
         return moved
 
+    def _with(self, name: str, wrong: set[str]) -> list[str]:
+        """List the models in which something is to be retired."""
+        models = self.census.models()
+        return [m for m in models if _stands_on(self.census.now(m).state, self._summaries(m), name, wrong)]
+
     def _found_wrong(self, name: str) -> set[str]:
         """Give the summary of that name if the proof finds a fault in it."""
         from pyramid_fs.verify import verify
 
         faults = verify(self.vault.root, self.vault.settings.zone).faults
-        return {name} & {layout.handle(fault.path) for fault in faults}
+        return {name} & {layout.handle(fault.path) for fault in faults if layout.is_markdown(fault.path)}
 
     def _summaries(self, model: str) -> list[Summary]:
         return [file for file in self.census.values(f"{layout.MODELS}/{model}") if isinstance(file, Summary)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -99,12 +100,18 @@ def _folder_notes(census: Census) -> Iterator[Problem]:
     """Yield the notes that lie where a model's card does: some editors call a folder's own note as the folder."""
     for model in census.models():
         card = census.now(model).card
-        page = census.vault.page(card.path) if card and not card.problem else None
+        page = _page(census, card.path) if card and not card.problem else None
         if card and page and page.text("type") != "model" and len(page.body.split("\n")) > 1:
             reason = f"it lies where the card of {model} does, so its text is in no summary and no view"
             yield Problem(
                 card.path, reason, "give it a name of its own to make it a note, or `type: model` in its head"
             )
+
+
+def _page(census: Census, path: str) -> pages.Page | None:
+    with contextlib.suppress(FileNotFoundError, DiskError):  # it went meanwhile
+        return census.vault.page(path)
+    return None
 
 
 def _alike(census: Census) -> Iterator[Problem]:

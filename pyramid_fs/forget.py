@@ -218,9 +218,14 @@ def _alike(census: Census, states: Sequence[State], paths: set[str], versions: f
 
 def _of_other_signs(census: Census, path: str, alike: set[str]) -> str:
     """Give a note that differs in more than a formatter's marks: digests are of words, and `5` is no `-5`."""
-    said = _SET.sub("", census.vault.page(path).body)
-    bodies = ((other, census.vault.page(other).body) for other in sorted(alike))
-    return next((other for other, body in bodies if not links.embed(body) and _SET.sub("", body) != said), "")
+    said = {one: _SET.sub("", body) for one, body in _bodies(census, sorted({path, *alike})) if not links.embed(body)}
+    return next((other for other in said if said[other] != said.get(path, said[other])), "")
+
+
+def _bodies(census: Census, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError, DiskError):
+            yield path, census.vault.page(path).body
 
 
 def _texts(

@@ -664,7 +664,7 @@ class Memory(Shaping, Changing, Moving, Past):
         calls: dict[str, list[Metered]] = {}
         for call in made:
             calls.setdefault(call.model, []).append(call)
-        with self.census.still():  # one look at the disk for all of them
+        with self.census.still(is_fresh=True):  # one look at the disk for all of them
             found = [self._stats_of(name, calls.get(name, []), survival=survival) for name in names]
         lengths, spent = stats.tiers([self.census.now(name).state for name in names], shape), stats.calls(made)
         survives = stats.in_sum([each.survival for each in found if each.survival]) if survival else None

@@ -30,8 +30,9 @@ class Moving:
     census: Census
     _clock: Callable[[], datetime]
 
-    def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Memory has it
+
+        def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools: ...
 
     # In
 

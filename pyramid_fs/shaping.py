@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyramid_fs.importers.conversations import Bad, Conversation
     from pyramid_fs.importers.sessions import Sessions
     from pyramid_fs.issue import Tools
+    from pyramid_fs.paging import Face
     from pyramid_fs.settings import Config
     from pyramid_fs.shapes import Proposed, Saved
     from pyramid_fs.summarizers import Summarizer
@@ -55,13 +56,18 @@ class Shaping:
     _answers: Answers
     _clock: Callable[[], datetime]
     _extractor: Extractor | None
+    _face: Face
 
-    def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Memory has them
 
-    def recall(self, query: str, **asked: Any) -> Hits:
-        """Find texts; see `Memory.recall`."""
-        raise NotImplementedError
+        def _tools(self, *, settled: bool = False, writes: bool = True) -> Tools: ...
+
+        @property
+        def summarizer(self) -> Summarizer | None:
+            """Who writes the summaries."""
+
+        def recall(self, query: str, **asked: Any) -> Hits:
+            """Find texts."""
 
     # The boot bundle
 
@@ -116,7 +122,7 @@ class Shaping:
         from pyramid_fs import bundle
 
         self.census.refresh()
-        return bundle.history(self._tools(writes=False), str(self.vault.root), topic)
+        return bundle.history(self._tools(writes=False), str(self.vault.root), topic, self._face.calls)
 
     def save_session(
         self,
@@ -404,11 +410,6 @@ class Shaping:
         from pyramid_fs.summarizers import Extractive
 
         return digests.digest(talk, self.summarizer or Extractive())
-
-    @property
-    def summarizer(self) -> Summarizer | None:
-        """Who writes the summaries; see `Memory.summarizer`."""
-        raise NotImplementedError
 
     def prune(self, *, dry: bool = False) -> list[tuple[RecordLine, str]]:
         """Mark as pruned what nobody confirmed in time; give each with the day when it fell due."""

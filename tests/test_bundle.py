@@ -205,6 +205,28 @@ def test_one_answer_looks_at_the_disk_once_and_the_next_one_again(
     assert memory.context(query).recent[0].handle == "2026-10-25-120000-n25"
 
 
+def test_measuring_all_models_lists_them_no_oftener_than_measuring_two(
+    root: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, list_ = list[str](), files.subfolders
+
+    def counted(root: Path, below: str) -> list[str]:
+        listed.append(below)
+        return list_(root, below)
+
+    monkeypatch.setattr(files, "subfolders", counted)
+    counts = []
+    for models in (2, 20):
+        for number in range(models):
+            (root / f"models/m{number}").mkdir(exist_ok=True)
+            (root / f"models/m{number}/n.md").write_text(f"Note {number}.\n")
+        memory.map()
+        listed.clear()
+        assert len(memory.stats(survival=False).models) >= models
+        counts.append(len(listed))
+    assert counts[0] == counts[1]
+
+
 def test_a_section_that_finds_nothing_falls_back_and_says_so(root: Path, memory: Memory) -> None:
     fill(root)
     found = memory.context("zyzzyva")

@@ -289,7 +289,8 @@ def test_no_refusal_repeats_a_long_argument(vault: hard.Vault) -> None:
 
 def test_an_agent_is_sent_to_tools_and_not_to_a_shell_alone(vault: hard.Vault) -> None:
     async def script(agent: Agent) -> None:
-        assert "memory_context" in await agent.fail("topic_thread_summarize", topic="zz")
+        said = await agent.fail("topic_thread_summarize", topic="zz")
+        assert ("memory_context()" in said, "pyramid topic" in said) == (True, False)
 
     talk(vault, script)
 

@@ -267,7 +267,6 @@ def test_threads_that_ask_first_at_the_same_time_share_one_loop(monkeypatch: pyt
     def start(thread: threading.Thread) -> None:
         if thread.name == "pyramid-calls":
             begun.append(thread)
-            time.sleep(0.05)
         real(thread)
 
     monkeypatch.setattr(threading.Thread, "start", start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,3 +110,16 @@ def test_a_word_found_far_into_a_text_is_not_looked_for(monkeypatch: pytest.Monk
 def test_the_fragment_holds_the_word_found(letters: str, before: int) -> None:
     text = "w " * before + letters + " saffron " + letters + " w" * 700
     assert "saffron" in fragment(text, dict.fromkeys(words.terms("saffron"), 1.0)) or "saffron" not in text
+
+
+def test_the_best_place_in_a_text_of_many_words_found_takes_time_in_proportion() -> None:
+    def seconds(count: int) -> float:
+        found = [(number * 9, f"word{number}") for number in range(count)]
+        worth = {term: 1.0 for _, term in found}
+        begun = time.process_time()
+        query._densest(found, worth)
+        return time.process_time() - begun
+
+    seconds(100)
+    # ten times the words in ten times the time, or thrice that where the machine has other things to do
+    assert seconds(20_000) < max(0.5, 30 * seconds(2_000))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyramid_fs import boot, calls, files, growing
-from pyramid_fs.cli.common import opened, verb
+from pyramid_fs.cli.common import harmless, opened, verb
 from pyramid_fs.errors import PyramidError, UsageError
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _save(ctx: click.Context, vault: str | None) -> None:
 
 def _tell(what: object) -> None:
     """Say something on one line of standard error, whatever stands in a path."""
-    click.echo(f"pyramid: {' '.join(str(what).split())}", err=True)
+    click.echo(f"pyramid: {harmless(' '.join(str(what).split()))}", err=True)
 
 
 def _transcript(asked: Mapping[str, object]) -> Path:
